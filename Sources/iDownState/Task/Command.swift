@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a person or a program asks of a task.
+/// A command to a task, from a person or a program.
 ///
-/// May be refused.
+/// It may be refused.
 package enum Command: String, CaseIterable, Sendable {
     case pause, resume, retry, cancel, remove
 }
 
-/// Why a command was not carried out.
-///
-/// Nothing has changed.
+/// Why a command was refused; it has changed nothing.
 package enum Refusal: Error, Hashable, Sendable {
-    /// The state does not know the verb: the contract's `InvalidState`.
+    /// The command does not apply in this state: the contract's `InvalidState`.
     case invalidState(Command, TaskState.Kind)
-    /// A task in this state fetches nothing, and so gets no other URL: `InvalidState` too.
+    /// A task in this state fetches nothing, so its URL cannot be changed: `InvalidState` too.
     case keepsURL(TaskState.Kind)
-    /// A task in this state keeps the value as it is: `InvalidState` too.
+    /// The option cannot be changed in this state: `InvalidState` too.
     case keepsOption(TaskEdit.Option, TaskState.Kind)
-    /// Only a completed task has a finished file.
+    /// The command needs a finished file, which only a completed task has.
     case unfinished(TaskState.Kind)
-    /// The partial file is being deleted; ask again when that is over.
+    /// The partial file is being deleted; the caller may ask again after that.
     case deleting
-    /// The file is on its way to another place; ask again when it is there.
+    /// The file is being moved; the caller may ask again after that.
     case moving
-    /// The finished file is being given its name at this moment, or may have it already and the
-    /// verb would delete it; ask again when that is over, or known.
+    /// The finished file is being published, or may be published already and the command would
+    /// delete it; the caller may ask again once that is over, or known.
     case publishing
-    /// The task is being removed: for everybody outside it is gone.
+    /// The task is being removed: for clients it no longer exists.
     case gone
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the computer and its network are like at present, whatever the user makes of it.
+/// The state of the computer and its network, regardless of the user's wishes.
 package struct Conditions: Hashable, Sendable {
-    /// False where there is no way to another computer.
+    /// Whether there is a route to other computers.
     package var isOnline: Bool
-    /// Whether a portal answers in place of every host until somebody signs in.
+    /// Whether a captive portal answers in place of every host until the user signs in.
     package var isCaptive: Bool
-    /// Whether the network costs by the byte.
+    /// Whether the network is metered.
     package var isMetered: Bool
     /// Whether the battery is low, or the user saves power.
     package var isBatteryLow: Bool
@@ -26,13 +26,13 @@ package struct Conditions: Hashable, Sendable {
 
 /// What the user wants downloads to wait for.
 package struct HoldWishes: Hashable, Sendable {
-    /// For a network that does not cost by the byte.
+    /// Whether to wait for a network that is not metered.
     package var onMetered: Bool
-    /// For the battery to be charged.
+    /// Whether to wait until the battery is charged.
     package var onLowBattery: Bool
-    /// What is wrong in the settings file that has to be mended; nil for no wait.
+    /// What has to be mended in the settings file before downloads go on; nil where nothing has to.
     ///
-    /// Downloads wait for this while nobody knows which proxy the user wants.
+    /// Downloads wait because the proxy that the user wants is unknown meanwhile.
     package var onSettings: String?
 
     package init(onMetered: Bool = false, onLowBattery: Bool = false, onSettings: String? = nil) {

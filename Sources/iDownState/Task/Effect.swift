@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to be done after a decision, in the order given: persisted before announced.
+/// What to do after a decision, in the given order: the record is saved before clients are told.
 package enum Effect: Hashable, Sendable {
     /// Save the record, in the transaction of the decision.
     case persist
     /// Delete the record, in the transaction of the decision.
     case erase
-    /// Tell everybody what is different now.
+    /// Tell clients what has changed.
     case announce
-    /// Tell it together with what is told next of the task, which is soon.
+    /// Tell clients together with the next change of the task, which comes soon.
     case announceLater
     case announceRemoved
     case startTransfer(AttemptNumber)
-    /// End it; the bytes on disk are kept and checkpointed.
+    /// End the transfer; the bytes on disk are kept and checkpointed.
     case stopTransfer(AttemptNumber)
-    /// Carry out the intent to delete, once no transfer holds the file.
+    /// Carry out the intent to delete, once no transfer uses the file.
     case deletePartial
-    /// Carry out the move of the file, once no transfer holds it.
+    /// Carry out the move of the file, once no transfer uses it.
     case moveFile
-    /// Report `retryDue` after this time, measured by a clock that runs during sleep.
+    /// Report `retryDue` after this time, measured by a clock that runs during suspend.
     case scheduleRetry(after: Duration)
-    /// Hold its transfer to so many bytes a second from now on; 0 for no limit.
+    /// Limit the transfer to this many bytes a second from now on; 0 for no limit.
     case limitSpeed(Int64)
-    /// Let its transfer have so many connections from now on; nil takes the service's setting.
+    /// Limit the transfer to this many connections from now on; nil uses the service's setting.
     case limitConnections(Int?)
-    /// A slot or a task to fill one may have become free.
+    /// Fill slots: a slot, or a task that can use one, may have become available.
     case fillSlots
 
-    /// Whether clients are told something, now or together with what comes next.
+    /// Whether clients are told something, now or with the next change.
     package var isNews: Bool {
         switch self {
         case .announce, .announceLater, .announceRemoved: true

@@ -2,58 +2,58 @@
 
 /// What a transfer reports.
 ///
-/// It waits for each to be committed before it goes on.
+/// The transfer continues only after each event is committed.
 package enum TransferEvent: Hashable, Sendable {
-    /// The answer is judged and the file is open: `segments` of it may be kept, as part of this
-    /// version. Comes before the first byte, and again before bytes on disk lose their worth.
+    /// The answer is judged and the file is open; its bytes in `segments` are kept as part of this
+    /// version. Comes before the first byte, and again before bytes on disk become worthless.
     case opened(LocalFile, RemoteVersion, keeping: SegmentMap)
-    /// All bytes came in one go: they are on disk and synced, in a file that has no name yet and is
-    /// about to get its final one. Comes in place of `opened` and `publishing`, and again with the
-    /// next name where that one is taken. No byte is claimed before the file has its name.
+    /// All bytes came in one go. They are on disk and synced, in a file without a name that is
+    /// about to be published. Comes in place of `opened` and `publishing`, and again with the next
+    /// name where one is taken. No byte is claimed before the file is published.
     case arrived(LocalFile, RemoteVersion)
     /// These bytes are on disk and synced.
     case checkpointed(SegmentMap)
-    /// The complete file is a metalink, and these tasks stand for the files that it lists. Is
-    /// recorded in the transaction that adds the tasks, and comes again after a crash.
+    /// The complete file is a metalink, and these tasks stand for the files that it lists. The
+    /// event is recorded in the transaction that adds the tasks, and comes again after a crash.
     case listed([TaskID])
     /// All bytes are on disk and synced; the file is about to be renamed to this name.
     case publishing(name: String)
-    /// The file stands under its final name, and the folder is synced; `movedTo` is where that
-    /// folder is now, if somebody has moved it meanwhile.
+    /// The file has its final name, and the folder is synced; `movedTo` is the folder's present
+    /// path if somebody has moved it meanwhile.
     case completed(name: String, size: Int64, Integrity, movedTo: String? = nil)
-    /// It is over without the file.
+    /// The transfer ended without the file.
     case failed(Failure)
-    /// It is over, and what it met is not the task's fault.
+    /// The transfer ended because of an obstacle that is not the task's fault.
     case held(by: Obstacle)
 }
 
-/// What happens to a task without being asked.
+/// What happens to a task without a command.
 ///
-/// Never an error: what comes too late is dropped.
+/// An event is never an error: one that comes too late is dropped.
 package enum Event: Hashable, Sendable {
-    /// The scheduler gives it a slot; `order` is its place among all starts.
+    /// The scheduler gives the task a slot; `order` is the place of this start among all starts.
     case slotGranted(order: Int64)
-    /// The scheduler takes its slot away.
+    /// The scheduler takes the slot away.
     case displaced
-    /// It would have got a slot, or has one and loses it, because of this.
+    /// The task cannot start, or has to give its slot back, because of this obstacle.
     case held(by: Obstacle)
-    /// What it waits for is there: the network, power, room on the disk.
+    /// The obstacle is gone: the network, power or disk space is back.
     case released
-    /// The time of the back-off is over.
+    /// The back-off is over.
     case retryDue
-    /// The service has just started: nothing runs yet.
+    /// The service has just started, and no transfer runs yet.
     case serviceStarted
-    /// The partial file was looked at: its size in bytes, nil when it is not there or not ours.
+    /// The partial file was looked at: its size in bytes; nil where it is missing or not ours.
     case partialFound(size: Int64?)
-    /// The file of an open publication was found under its final name, which lasts.
+    /// The file of an open publication was found under its final name, and the name is durable.
     case publicationFound(name: String, size: Int64)
     /// The partial file of an intent to delete is gone.
     case partialDeleted
-    /// A step of the file's move to this place.
+    /// A step of the move of the file to this place.
     case move(MoveEvent, to: Move.Place)
-    /// The copy is gone that a move has left at the old place.
+    /// The copy that a move has left at the old place is deleted.
     case leftoverDeleted
-    /// The finished file was read again; nil where its bytes are what they should be.
+    /// The finished file was verified; nil where its bytes are right.
     case verified(Failure?)
     case transfer(TransferEvent, of: AttemptNumber)
 }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a browser hands over, as a link that may lead to an unfinished task's file.
+/// A link that a browser hands over and that may lead to the file of an unfinished task.
 ///
-/// The same page offers the same name and size at the same scheme, host and port. A page of another
-/// site cannot name that page as its own. Whether one profile of a browser has handed both over is
-/// for the caller to know.
+/// It has to come from the same page and to offer the same name and size at the same scheme, host
+/// and port. A page of another site cannot name that page as its own. The caller has to know
+/// whether one browser profile has handed both links over.
 package struct FreshLink: Hashable, Sendable {
     private let request: TaskRequest
     private let file: OfferedFile
 
     /// - Parameters:
-    ///   - request: what the new download asks for.
-    ///   - file: the answer that it got.
+    ///   - request: the request of the new download.
+    ///   - file: the answer to it.
     package init(_ request: TaskRequest, to file: OfferedFile) {
         self.request = request
         self.file = file
     }
 
-    /// Whether a task is unfinished, or its link has expired, and all of it fits, so that the user is
-    /// asked.
+    /// Whether the link fits a task that is unfinished or whose link has expired.
+    ///
+    /// The user is then asked whether to continue the task.
     package func mayContinue(_ task: TaskRecord) -> Bool {
         guard Self.isWanted(by: task), !task.request.isPrivate, !request.isPrivate,
             let origin = request.origin, origin == task.request.origin,
@@ -37,8 +38,10 @@ package struct FreshLink: Hashable, Sendable {
         }
     }
 
-    /// Whether a referrer names a page: browsers cut it to `https://host/` for another site, and
-    /// then nobody knows which page had the link.
+    /// Whether a referrer names a page.
+    ///
+    /// For another site, browsers cut it to `https://host/`, which does not tell the page that had
+    /// the link.
     private static func isPage(_ referrer: String) -> Bool {
         guard let parts = URLParts(referrer) else { return false }
         return parts.path.utf8.count > 1 || referrer.utf8.contains(UInt8(ascii: "?"))

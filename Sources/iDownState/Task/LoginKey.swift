@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the logins of a task's URLs are kept that were taken out of them.
+/// The key under which the logins from a task's URLs are kept outside the task.
 package struct LoginKey: RawRepresentable, Hashable, Sendable {
-    /// Names what is kept; several tasks may share it.
+    /// The name of the kept logins; several tasks may share it.
     package let id: String
-    /// Whether the task's URL has one of them, and not only its mirrors.
+    /// Whether one of the logins belongs to the task's own URL, and not only to mirrors.
     package var isForURL: Bool
 
     package init(id: String, isForURL: Bool) {
@@ -12,7 +12,7 @@ package struct LoginKey: RawRepresentable, Hashable, Sendable {
         self.isForURL = isForURL
     }
 
-    /// Nil for what is none.
+    /// Returns nil where the text is not a key.
     package init?(rawValue: String) {
         let parts = rawValue.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, parts[0] == "url" || parts[0] == "mirrors"

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way of a task's file to another place, which is recorded before each step of it is made.
+/// The move of a task's file to another place; each step is recorded before it is made.
 package enum Move: Hashable, Sendable {
-    /// The file is to stand at this place.
+    /// The file is to be moved to this place.
     ///
-    /// `made` is what is about to appear there: the file itself under its new name, or a copy of it
-    /// on another file system. It is recorded first, so that a crash leaves nothing that nobody knows.
+    /// `made` is the file that is about to appear there: the file itself under its new name, or a
+    /// copy on another file system. It is recorded first, so that it is known after a crash.
     case to(Place, made: LocalFile?)
-    /// The file is where it should be; what was copied still stands in this folder, to be deleted.
+    /// The file is in place; the copied original in this folder is still to be deleted.
     case from(directory: String, LocalFile)
 
-    /// A folder, absolute and with its links resolved, and the final name that is wanted there.
+    /// A folder, absolute and with links resolved, and the final name that the file is to have
+    /// there.
     package struct Place: Hashable, Sendable {
         package let directory: String
         package let name: String
@@ -24,38 +25,39 @@ package enum Move: Hashable, Sendable {
 
 /// A step of a move.
 package enum MoveEvent: Hashable, Sendable {
-    /// This is about to appear at the new place.
+    /// This file is about to appear at the new place.
     case making(LocalFile)
-    /// The file stands at the new place under this name, which lasts; a copy of it may be left.
+    /// The file is durable at the new place under this name; `leavesCopy` says that the original
+    /// still exists.
     case arrived(LocalFile, leavesCopy: Bool)
-    /// The partial file is not there any more: nothing is left to be moved.
+    /// The partial file no longer exists, so there is nothing to move.
     case lost
-    /// The file stays where it is; nil where somebody wanted that.
+    /// The file stays where it is; nil where the user wanted that.
     case failed(Failure?)
 }
 
 extension TaskRecord {
-    /// Where the file is on its way to; nil where it stays.
+    /// Where the file is being moved to; nil where it stays.
     package var destination: Move.Place? {
         guard case .to(let place, _) = move else { return nil }
         return place
     }
 
-    /// Where the file stands, or is on its way to; nil while there is none.
+    /// Where the file is, or is being moved to; nil while there is none.
     fileprivate var place: Move.Place? {
         destination ?? file.map { Move.Place(directory: request.directory, name: $0.name) }
     }
 
-    /// Whether the file is on its way to another place: no transfer starts until it is there.
+    /// Whether the file is being moved: no transfer starts before it has arrived.
     package var isMoving: Bool { destination != nil }
 
-    /// Whether a copy of its file still stands where a move has left it.
+    /// Whether the original of a copied file still has to be deleted.
     var leavesCopy: Bool {
         guard case .from = move else { return false }
         return true
     }
 
-    /// Takes note of a step of the move to this place; what comes too late is dropped.
+    /// Records a step of the move to this place; a step that comes too late is dropped.
     mutating func apply(_ event: MoveEvent, to place: Move.Place) -> [Effect] {
         guard destination == place, !isDeleting, let file else { return [] }
         switch event {
@@ -79,12 +81,12 @@ extension TaskRecord {
             move = nil
             self.failure = failure ?? self.failure
         }
-        // It has kept its slot while its file moved: its next transfer begins.
+        // The task has kept its slot during the move: its next transfer starts now.
         if state == .downloading { return [.persist, .announce, .startTransfer(attempt)] }
         return [.persist, .announce, .fillSlots]
     }
 
-    /// The copy that a move has left is gone.
+    /// Records that the original of a copied file is deleted.
     mutating func forgetLeftover() -> [Effect] {
         guard case .from = move else { return [] }
         move = nil
@@ -93,9 +95,9 @@ extension TaskRecord {
 }
 
 extension TaskEdit {
-    /// Where a task's file would stand after it; nil where that is no other place.
+    /// Returns the place of a task's file after the edit; nil where the file stays in place.
     ///
-    /// - Throws: what has to come to its end first: `deleting`, `publishing` or `moving`.
+    /// - Throws: `deleting`, `publishing` or `moving`, where that has to end first.
     func place(of record: TaskRecord) throws(Refusal) -> Move.Place? {
         guard let now = record.place else { return nil }
         let new = Move.Place(directory: directory ?? now.directory, name: fileName ?? now.name)
@@ -106,10 +108,10 @@ extension TaskEdit {
         return new
     }
 
-    /// Where an unfinished task's file is to stand after it.
+    /// Returns the place that an unfinished task's file is to have after the edit.
     ///
-    /// Nil where it changes nothing about that, and while nobody has asked for a name. Of a finished
-    /// file it says nothing: its move tells whether the name is free.
+    /// Nil where the edit does not change the place, while no name was chosen, and for a finished
+    /// file: its move finds out whether the name is free.
     package func wantedPlace(of record: TaskRecord) -> Move.Place? {
         guard directory != nil || fileName != nil, record.state != .completed else { return nil }
         let now = record.place

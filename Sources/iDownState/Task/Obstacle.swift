@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What keeps a task from starting or going on although nothing is wrong with the task itself.
+/// What keeps a task from starting or continuing without being the task's fault.
 ///
-/// It does not count as a failed try. The pause that a host asked for counts as time without
-/// progress: a task that does not wait for so long fails, whichever task the host told.
+/// An obstacle does not count as a failed try. A pause that a host asks for counts as time without
+/// progress: a task that may not wait that long fails, even if the host told another task.
 package enum Obstacle: Hashable, Sendable {
-    /// The host asked to be left alone for this long, whoever asks (RFC 9110 section 10.2.3).
+    /// The host asked all clients to leave it alone for this long (RFC 9110 section 10.2.3).
     case hostRests(for: Duration)
-    /// There is no network at all; the failure that showed it, if there was one.
+    /// There is no network; the failure that showed it, if any.
     case offline(Failure?)
-    /// The network costs by the byte, and the user wants to wait for another.
+    /// The network is metered, and the user wants to wait for another one.
     case metered
     /// The battery is low, and the user wants to save it.
     case batteryLow
-    /// The settings file is wrong, and nobody knows which proxy the user wants.
+    /// The settings file is wrong, so the proxy that the user wants is unknown.
     case wrongSettings
-    /// The file system has no room; the failure says how much is needed.
+    /// The file system is full; the failure says how much space is needed.
     case diskFull(Failure)
 
-    /// As the history has it.
+    /// The name in the history.
     package var name: String {
         switch self {
         case .hostRests: "host-rests"
@@ -32,9 +32,10 @@ package enum Obstacle: Hashable, Sendable {
 }
 
 extension TaskRecord {
-    /// Steps aside until the obstacle is gone, or fails where that takes longer than it waits.
+    /// Holds the task until the obstacle is gone, or fails it where a pause is longer than it
+    /// waits.
     ///
-    /// - Returns: what is to be done about it; the slot that may be free now is the caller's.
+    /// - Returns: the effects; the caller fills the slot that may be free now.
     mutating func hold(by obstacle: Obstacle, at now: WallTime) -> [Effect] {
         defer { failure?.isAfterAnswer = false }
         switch obstacle {
@@ -59,7 +60,7 @@ extension TaskRecord {
         state = .waiting(hold)
     }
 
-    /// Ends without another try.
+    /// Fails the task without another try.
     mutating func failForGood(of failure: Failure) -> [Effect] {
         self.failure = failure
         self.failure?.isAfterAnswer = false

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a failed transfer is tried again, and when no more.
+/// Decides when a failed transfer is tried again, and when it is given up.
 ///
-/// A host that has answered the task before, or has given it bytes, is waited for through an outage:
-/// for as long as the task's `retryFor` says. Every other failure is tried eight times, since a
-/// wrong address does not become right. Both counts start anew after 1 MiB of progress.
+/// A host that has answered the task before, or has given it bytes, is tried again during an outage
+/// for as long as the task's `retryFor` says. Every other failure gets eight tries, because a wrong
+/// address stays wrong. Both counts start anew after 1 MiB of progress.
 package enum RetryPolicy {
-    /// The first wait; each further one is twice as long.
+    /// The longest wait after the first failure; it doubles with each further failure.
     package static let base: Duration = .seconds(1)
-    /// No wait is longer, so that a link that comes back is noticed within minutes.
+    /// The longest wait of all, so that a network that comes back is noticed within minutes.
     package static let cap: Duration = .seconds(300)
-    /// Tries in one stretch without progress: with full jitter about two minutes.
+    /// The tries in one stretch without progress; with full jitter they take about two minutes.
     package static let tries: UInt32 = 8
-    /// How long a task waits for its host, in seconds, where nobody says (24 hours).
+    /// How long a task waits for its host, in seconds, if `retryFor` was not given (24 hours).
     package static let usualRetryFor: Int64 = 86_400
-    /// So many bytes (1 MiB) end a stretch: a slow line that moves is never given up.
+    /// How many bytes end a stretch (1 MiB): a slow line that makes progress is never given up.
     package static let progress: Int64 = 1 << 20
-    /// Spread over a server's own wish, so that its clients do not come back as one.
+    /// Spreads the tries after a server's Retry-After, so that not all clients come back at once.
     package static let retryAfterSpread: Duration = .milliseconds(500)
 
     package enum Verdict: Hashable, Sendable {
         case retry(after: Duration)
-        /// No more tries; the failure is what the task has failed of.
+        /// No more tries; the task fails with this failure.
         case giveUp(Failure)
     }
 
-    /// What counts in a stretch of tries without progress.
+    /// What is counted in a stretch of tries without progress.
     package struct Stretch: Hashable, Sendable {
         /// How many tries have failed.
         package var tries: UInt32
-        /// The time that the tries and the waits between them took.
+        /// The time that the tries and the waits between them have taken.
         package var waited: Duration
         /// Whether the host has answered the task before, or has given it bytes.
         package var isHostKnown: Bool
-        /// For how long the task is tried; nil for as long as it takes.
+        /// How long the task is tried; nil without a limit.
         package var limit: Duration?
 
         package init(
@@ -48,32 +48,32 @@ package enum RetryPolicy {
             self.limit = limit
         }
 
-        /// The time that is left; nil for as long as it takes.
+        /// The time that is left; nil without a limit.
         package var left: Duration? { limit.map { max(.zero, $0 - waited) } }
 
-        /// The tries that are left for a failure; nil where only time counts.
+        /// Returns the tries that are left after a failure; nil where only time counts.
         package func triesLeft(after failure: Failure) -> UInt32? {
-            // No outage spoils the content or the disk.
+            // Wrong content and a broken disk are not outages.
             let isOutage = failure.code.isOfSource && !failure.code.spoilsContent
             guard !isOutage || !isHostKnown else { return nil }
             return tries < RetryPolicy.tries ? RetryPolicy.tries - tries : 0
         }
     }
 
-    /// The limit that a number of seconds stands for; nil for 0, as long as it takes.
+    /// Returns the limit that a number of seconds means; nil, without a limit, for 0.
     package static func limit(ofSeconds seconds: Int64) -> Duration? {
         seconds > 0 ? .seconds(seconds) : nil
     }
 
-    /// Judges a failure that was the last try of a stretch.
+    /// Judges a failure.
     ///
     /// - Parameters:
     ///   - failure: what went wrong.
     ///   - stretch: the tries without progress, this one included.
-    ///   - jitter: 0 up to 1, from the caller's random source: full jitter, so that tasks which
-    ///     failed together do not try again together.
+    ///   - jitter: 0 up to 1, from the caller's random source. It scales the whole wait, so that
+    ///     tasks which failed together do not try again together.
     /// - Returns: whether, and after what time, to try again. The last wait ends at the limit, so
-    ///   that a host which is back by then is found.
+    ///   that a host that is back by then is found.
     package static func verdict(
         on failure: Failure,
         _ stretch: Stretch,
@@ -94,15 +94,15 @@ package enum RetryPolicy {
         return .retry(after: min(wait, left ?? wait))
     }
 
-    /// The longest wait after the `tries`-th failure.
+    /// Returns the longest wait after the `tries`-th failure.
     static func ceiling(of tries: UInt32) -> Duration {
-        // 2 to the power of 9 seconds are beyond the cap.
+        // 2 to the power of 9 seconds exceeds the cap.
         min(base * (1 << min(max(1, tries) - 1, 9)), cap)
     }
 
-    /// How long a back-off that was recorded until `deadline` still lasts after a restart.
+    /// Returns how long a back-off that was recorded until `deadline` still lasts after a restart.
     ///
-    /// The clock may have been set in between: never longer than its kind allows.
+    /// The clock may have been set in between, so the result never exceeds the longest wait.
     package static func remaining(
         until deadline: WallTime,
         now: WallTime,
@@ -114,11 +114,11 @@ package enum RetryPolicy {
 }
 
 extension Failure {
-    /// The failure of a task that may not wait for as long as the server asks for.
+    /// Returns the failure of a task that may not wait for as long as the server asks.
     ///
     /// - Parameters:
-    ///   - wish: how long that is.
-    ///   - answer: what the server has answered the task; empty where it has told another one.
+    ///   - wish: how long the server asks to wait.
+    ///   - answer: how the server answered the task; empty where it answered another task.
     /// - Returns: the failure.
     static func tooLongPause(_ wish: Duration, after answer: String = "") -> Failure {
         Failure(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who runs: by priority, then in the order of adding, as many as there are slots.
+/// Decides which tasks have the slots: by priority, then in the order in which they were added.
 package enum Scheduler {
     package struct Running: Hashable, Sendable {
         package let id: TaskID
@@ -21,13 +21,13 @@ package enum Scheduler {
 
     /// Brings the number of running tasks to `slots`.
     ///
-    /// Fewer slots than runners: the last-started of the lowest priority go back to the queue.
-    /// A higher priority in the queue never displaces what runs.
+    /// If more tasks run than there are slots, the last-started of the lowest priority go back to
+    /// the queue. A task in the queue never displaces a running one, whatever its priority.
     ///
     /// - Parameters:
     ///   - slots: how many tasks may run.
-    ///   - running: those that do.
-    ///   - candidates: tasks that may start, best first; no more than `slots` are read.
+    ///   - running: the tasks that run.
+    ///   - candidates: tasks that may start, best first; at most `slots` are read.
     /// - Returns: starts or displacements, in the order to carry them out.
     package static func decide(
         slots: Int,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much room a file needs, and who goes on when there is some again.
+/// How much disk space a file needs, and which tasks continue when there is some again.
 package enum SpacePolicy {
-    /// Stays free beside the file (16 MiB): a desktop whose disk is full to the last byte cannot
+    /// How much stays free beside the file (16 MiB): on a completely full disk, a desktop cannot
     /// even save its session.
     package static let reserve: Int64 = 16 << 20
 
-    /// How many bytes must be free before `missing` more are written, the reserve included.
+    /// Returns how many bytes must be free before `missing` more are written, the reserve included.
     package static func needed(for missing: Int64) -> Int64 {
         let (sum, overflow) = missing.addingReportingOverflow(reserve)
         return overflow ? .max : sum
     }
 
-    /// A task that waits for room.
+    /// A task that waits for disk space.
     package struct Waiter: Hashable, Sendable {
         package let id: TaskID
-        /// The file system, as stat(2) numbers it.
+        /// The device number of the file system, from stat(2).
         package let device: UInt64
         /// How many bytes must be free, the reserve included; 0 or more.
         package let neededSpace: Int64
@@ -27,15 +27,15 @@ package enum SpacePolicy {
         }
     }
 
-    /// Chooses those that fit beside each other.
+    /// Chooses the waiting tasks whose files fit together.
     ///
-    /// One that is too large keeps no smaller one behind it waiting.
+    /// A task that needs too much does not keep smaller ones behind it waiting.
     ///
     /// - Parameters:
-    ///   - waiters: best first.
-    ///   - free: the free bytes of each file system; one that is missing lets everybody go, so
-    ///     that the transfer finds out what is wrong with it.
-    /// - Returns: who may go on, in the same order.
+    ///   - waiters: the tasks, best first.
+    ///   - free: the free bytes of each file system. Where one is missing, its tasks are released,
+    ///     so that their transfers find out what is wrong with it.
+    /// - Returns: the tasks that may continue, in the same order.
     package static func released(_ waiters: [Waiter], free: [UInt64: Int64]) -> [TaskID] {
         var free = free
         var released: [TaskID] = []

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the computer, the network and the hosts allow at one moment, whoever asks.
+/// What the computer, the network and the hosts allow at one moment, for all tasks.
 package struct Surroundings: Hashable, Sendable {
     package var conditions: Conditions
     package var wishes: HoldWishes
-    /// How long hosts are still to be left alone.
+    /// How long hosts still want to be left alone.
     package var rests: [Origin: Duration]
-    /// Folders on file systems that have not even the reserve left.
+    /// Folders on file systems with less free space than the reserve.
     package var fullDirectories: Set<String>
 
     package init(
@@ -21,14 +21,14 @@ package struct Surroundings: Hashable, Sendable {
         self.fullDirectories = fullDirectories
     }
 
-    /// What keeps a task from starting now; nil where nothing does.
+    /// Returns what keeps a task from starting now.
     ///
     /// - Parameters:
-    ///   - origin: where its first request goes; nil where its URL is none.
-    ///   - directory: where its file is to stand.
-    ///   - hasFile: whether a partial file is there, which may have its room reserved already:
-    ///     then the transfer itself looks whether there is enough.
-    /// - Returns: the obstacle.
+    ///   - origin: the host of its first request; nil where its URL has none.
+    ///   - directory: the folder of its file.
+    ///   - hasFile: whether there is a partial file, which may have its space reserved already:
+    ///     then the transfer itself checks the space.
+    /// - Returns: the obstacle; nil where nothing keeps the task from starting.
     package func obstacle(
         for origin: Origin?,
         directory: String,
@@ -42,11 +42,12 @@ package struct Surroundings: Hashable, Sendable {
         )
     }
 
-    /// What ends also a transfer that runs; nil where nothing does.
+    /// Returns what has to end even a running transfer; nil where nothing does.
     ///
-    /// A network that is gone does: silence would tell only after a minute, and burn a try. A portal
-    /// does too, for its page must not be taken for the file. Where the proxy is unknown, this
-    /// computer is not asked either: its hosts may be meant to be reached through the proxy.
+    /// A lost network ends it, because silence would show only after a minute and cost a try. So
+    /// does a captive portal, whose page must not be taken for the file. While the proxy is
+    /// unknown, not even this computer is asked: its servers may be meant to be reached through the
+    /// proxy.
     package func interruption(for origin: Origin?) -> Obstacle? {
         if wishes.onSettings != nil { return .wrongSettings }
         if isBatteryInTheWay { return .batteryLow }
@@ -55,7 +56,7 @@ package struct Surroundings: Hashable, Sendable {
         return isMeterInTheWay ? .metered : nil
     }
 
-    /// The holds that nobody has to wait in any more; of those for room on a disk others know.
+    /// The holds that are over, except for those for disk space, which are tracked elsewhere.
     package var lifted: [Hold] {
         var lifted: [Hold] = []
         if conditions.isOnline, !conditions.isCaptive { lifted.append(.offline) }
@@ -70,8 +71,8 @@ package struct Surroundings: Hashable, Sendable {
 }
 
 extension TransferEvent {
-    /// The event as it is to be recorded while there is no network: what that explains is no
-    /// failure of the task.
+    /// Returns the event to record while there is no network: a transient network failure becomes a
+    /// hold, because it is not the task's failure.
     package func whileOffline(from origin: Origin?) -> TransferEvent {
         guard case .failed(let failure) = self, failure.code.isOfNetwork, failure.isTransient,
             origin?.isLoopback != true

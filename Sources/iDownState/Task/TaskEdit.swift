@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is to be different about a task, judged and in normal form; nil leaves a value as it is.
+/// The changes to a task, validated and in normal form; nil leaves a value as it is.
 ///
-/// Where a value may be taken away, `.some(nil)` does that.
+/// `.some(nil)` removes a value that is optional.
 package struct TaskEdit: Hashable, Sendable {
     /// A fresh link in place of one that expired.
     package var url: String?
-    /// The folder, absolute, links resolved.
+    /// The folder, absolute, with links resolved.
     package var directory: String?
     package var fileName: String?
     package var checksum: Checksum??
@@ -22,7 +22,7 @@ package struct TaskEdit: Hashable, Sendable {
     package var priority: Int32?
     package var whenDone: WhenDone??
     package var onExisting: OnExisting?
-    /// Seconds; 0 for as long as it takes.
+    /// Seconds; 0 for no limit.
     package var retryFor: Int64?
 
     package init() {}
@@ -38,10 +38,11 @@ package struct TaskEdit: Hashable, Sendable {
         case onExisting = "on-existing"
         case retryFor = "retry-for"
 
-        /// Whether a task in this state may get another value.
+        /// Whether the option can be changed in this state.
         ///
         /// Of a finished file only the place, the digest to verify it by and what is done with it
-        /// mean anything; a cancelled task gets no fresh link before it is resumed.
+        /// can change, and the priority of its task. A cancelled task gets no fresh link before it
+        /// is resumed.
         package func isAccepted(in state: TaskState.Kind) -> Bool {
             switch state {
             case .waiting, .downloading, .paused, .failed: true
@@ -57,7 +58,7 @@ package struct TaskEdit: Hashable, Sendable {
         }
     }
 
-    /// The values that it changes.
+    /// The options that the edit changes.
     package var options: [Option] { Option.allCases.filter(has) }
 
     private func has(_ option: Option) -> Bool {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a task, for ever: a positive number that is never given twice.
+/// The permanent number of a task: positive, and never given twice.
 ///
-/// On the bus it is its decimal text, which is safe as an element of an object path.
+/// On the bus it appears as decimal text, which is a valid element of an object path.
 package struct TaskID: Hashable, Comparable, Sendable, LosslessStringConvertible {
     /// 1 or more.
     package let rawValue: Int64
@@ -23,10 +23,10 @@ package struct TaskID: Hashable, Comparable, Sendable, LosslessStringConvertible
     package static func < (left: TaskID, right: TaskID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The number of a transfer within its task: 0 before the first, one more for each start.
+/// The number of a transfer within its task: 0 before the first one, one more for each start.
 ///
-/// An event carries the number of the transfer that it comes from, so that what an older one
-/// still says is recognised and dropped.
+/// Each event carries the number of its transfer, so that late events of an older transfer are
+/// recognised and dropped.
 package struct AttemptNumber: Hashable, Comparable, Sendable {
     package let rawValue: Int64
 

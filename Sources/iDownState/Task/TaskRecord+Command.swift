@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TaskRecord {
-    /// Carries out a command as the contract's state table says.
+    /// Carries out a command by the contract's state table.
     ///
-    /// A verb for what the task already is succeeds and does nothing: no effects.
+    /// A command for what the task already is succeeds and has no effects.
     package mutating func apply(_ command: Command) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
         guard !mustSettle(before: command) else { throw .publishing }
@@ -16,7 +16,7 @@ extension TaskRecord {
         }
     }
 
-    /// Gives the task another place in the queue; what runs goes on running.
+    /// Changes the task's priority in the queue; a running task is not affected.
     package mutating func setPriority(_ priority: Int32) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
         guard self.priority != priority else { return [] }
@@ -24,7 +24,7 @@ extension TaskRecord {
         return [.persist, .announce]
     }
 
-    /// Changes the most bytes a second; 0 for no limit.
+    /// Changes the task's speed limit, in bytes a second; 0 for no limit.
     package mutating func limitSpeed(to limit: Int64) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
         guard limit != speedLimit else { return [] }
@@ -32,7 +32,7 @@ extension TaskRecord {
         return [.persist, .limitSpeed(limit), .announce]
     }
 
-    /// Changes the most connections at once, 1…16; nil takes the service's setting.
+    /// Changes the most connections at once, 1…16; nil uses the service's setting.
     package mutating func limitConnections(to number: Int?) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
         guard number != request.connections else { return [] }
@@ -70,8 +70,8 @@ extension TaskRecord {
         case .waiting, .paused, .failed, .cancelled:
             return restart()
         case .completed:
-            // The finished file stays where it is; the next one gets a free name beside it, whatever
-            // the first was to do about files of others.
+            // The finished file stays where it is. The next one gets a free name beside it, even if
+            // the request said to fail in this case.
             request.onExisting = .rename
             forgetContent()
             if isMoving { move = nil }
@@ -104,8 +104,8 @@ extension TaskRecord {
 
     private mutating func remove() -> [Effect] {
         let wasDownloading = state == .downloading
-        // A finished file is the user's; only what is unfinished goes with its task, and the copy
-        // that a move has left.
+        // A finished file belongs to the user. Only an unfinished one is deleted with its task, and
+        // the original that a move has left.
         let hasPart = state != .completed && (file != nil || wasDownloading)
         guard hasPart || leavesCopy else { return [.erase, .announceRemoved] }
         intent = .remove
@@ -118,21 +118,21 @@ extension TaskRecord {
         return effects
     }
 
-    /// Back into the queue by a verb: the past failures no longer count.
+    /// Puts the task back into the queue after a command; past failures no longer count.
     mutating func restart() -> [Effect] {
         forgetFailures()
         state = .waiting(.queue)
         return [.persist, .announce, .fillSlots]
     }
 
-    /// The past failures no longer count.
+    /// Forgets past failures, and the bytes that the last failure made worthless.
     mutating func forgetFailures() {
         if failure?.code.spoilsContent == true { forgetContent() }
         failure = nil
         beginStretch()
     }
 
-    /// The bytes on disk are worth nothing any more.
+    /// Forgets the bytes on disk, which are worthless, and their version.
     mutating func forgetContent() {
         segments = SegmentMap()
         stretchStart = 0

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TaskRecord {
-    /// Refuses values that a task in this state keeps as they are.
+    /// Checks that these options can be changed in the task's state.
     ///
-    /// - Throws: `keepsURL` or `keepsOption`, with the first of them.
+    /// - Throws: `keepsURL` or `keepsOption`, for the first option that cannot.
     package func check(_ options: [TaskEdit.Option]) throws(Refusal) {
         for option in options where !option.isAccepted(in: state.kind) {
             throw option == .url ? .keepsURL(state.kind) : .keepsOption(option, state.kind)
         }
     }
 
-    /// Changes what somebody asked for, all of it or nothing.
+    /// Changes the values that the edit contains, all or none.
     ///
-    /// A running transfer takes other limits at once. For all else that it goes by, it is stopped,
-    /// and the next one begins in its slot with the bytes that are on disk. A file that is to stand
-    /// elsewhere is moved before that.
+    /// A running transfer adopts new limits. Where any other value that it uses changes, the
+    /// transfer is stopped, and the next one begins in its slot with the bytes on disk. A file that
+    /// gets another place is moved before that.
     ///
     /// - Parameters:
     ///   - edit: the new values.
-    ///   - isSameOrigin: whether scheme, host and port of its URL are those of the old one.
-    /// - Returns: what is to be done; nothing where the task has these values already.
-    /// - Throws: as ``check(_:)``; `publishing` where the task may just be completed by now;
-    ///   `deleting` and `moving` where the file is just going elsewhere.
+    ///   - isSameOrigin: whether the new URL has the scheme, host and port of the old one.
+    /// - Returns: the effects; none where the task already has these values.
+    /// - Throws: as ``check(_:)``; `publishing` where the task may already be completed; `deleting`
+    ///   and `moving` while the file is being deleted or moved.
     package mutating func edit(
         _ edit: TaskEdit,
         isSameOrigin: Bool = true
     ) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
         let options = edit.options
-        // These two mean the same before and after a publication.
+        // These two options mean the same before and after a publication.
         let lasting: [TaskEdit.Option] = [.priority, .whenDone]
         guard !isPublishing || options.allSatisfy({ lasting.contains($0) }) else {
             throw .publishing
@@ -40,7 +40,7 @@ extension TaskRecord {
         take(edit)
         if let place { move = .to(place, made: nil) }
         guard self != before else { return [] }
-        // While its file moves it has no transfer: the end of the move starts the next one.
+        // While its file is moved, a task has no transfer: the end of the move starts the next one.
         let isReplaced =
             state == .downloading && !before.isMoving
             && (place != nil || request.forTransfer != before.request.forTransfer)
@@ -61,13 +61,13 @@ extension TaskRecord {
     }
 
     private mutating func take(_ edit: TaskEdit) {
-        // A file that is there is moved.
+        // A file that already exists is moved instead.
         if file == nil {
             request.directory = edit.directory ?? request.directory
             request.fileName = edit.fileName ?? request.fileName
         }
         request.take(edit)
-        // A secret is gone when its task has ended. One for a failed task is for its next attempt.
+        // Cookies are forgotten when their task ends. A failed task gets some for its next attempt.
         if state == .cancelled { request.cookies = nil }
         speedLimit = edit.speedLimit ?? speedLimit
         priority = edit.priority ?? priority
@@ -75,7 +75,7 @@ extension TaskRecord {
 }
 
 extension TaskRequest {
-    /// Takes all values but the URL and the place.
+    /// Changes all values but the URL and the place.
     fileprivate mutating func take(_ edit: TaskEdit) {
         if let mirrors = edit.mirrors { take(mirrors: mirrors) }
         checksum = edit.checksum ?? checksum
@@ -90,7 +90,9 @@ extension TaskRequest {
         retryFor = edit.retryFor ?? retryFor
     }
 
-    /// Takes other mirrors; those that are known already keep their logins, which nobody can read.
+    /// Replaces the mirrors.
+    ///
+    /// Known ones keep their logins, which clients cannot read.
     private mutating func take(mirrors: [String]) {
         let known = Dictionary(
             self.mirrors.map { (Self.withoutLogin($0), $0) },
@@ -100,7 +102,7 @@ extension TaskRequest {
         if mirrors.isEmpty, keptLogins?.isForURL == false { keptLogins = nil }
     }
 
-    /// The request without what a running transfer need not know, or is told while it runs.
+    /// The request without values that a transfer does not need, or is told while it runs.
     fileprivate var forTransfer: TaskRequest {
         var request = self
         request.connections = nil

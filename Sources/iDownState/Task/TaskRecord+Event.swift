@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TaskRecord {
-    /// Takes note of an event.
+    /// Records an event.
     ///
-    /// What is stale changes nothing and has no effects.
+    /// An event that comes too late changes nothing and has no effects.
     ///
     /// - Parameters:
     ///   - event: what happened.
     ///   - now: the calendar's time, for the record.
     ///   - jitter: 0 up to 1, for the back-off.
-    ///   - took: how long the try took that has failed, by a clock that nobody sets.
-    /// - Returns: what is to be done about it.
+    ///   - took: how long a failed try took, by a clock that is never set.
+    /// - Returns: what to do about it.
     package mutating func apply(
         _ event: Event,
         at now: WallTime,
@@ -79,13 +79,13 @@ extension TaskRecord {
         switch state {
         case .downloading, .waiting(.offline), .waiting(.metered), .waiting(.battery),
             .waiting(.space), .waiting(.settings):
-            // What held it is looked at again before it starts; with an open publication the
-            // file is looked for first.
+            // Whether a hold still applies is checked before the task starts. The file of an open
+            // publication is looked for first.
             state = .waiting(.queue)
             return [.persist, .announce]
         case .waiting(.retry(let deadline)):
             let rest = RetryPolicy.remaining(until: deadline, now: now, after: failure)
-            // What is left out of the wait was counted when it began.
+            // The full wait was counted when it began: subtract the part that is left out.
             waited = max(.zero, waited - max(.zero, deadline.since(now) - rest))
             state = .waiting(.retry(at: now.advanced(by: rest)))
             return [.persist, .announce, .scheduleRetry(after: rest)]
@@ -100,7 +100,7 @@ extension TaskRecord {
         let before = self
         intent = nil
         if let size {
-            // A crash may have cut the file shorter than what the record once knew.
+            // A crash may have cut the file shorter than the record says.
             segments.truncate(to: size)
         } else {
             file = nil
@@ -167,7 +167,7 @@ extension TaskRecord {
         waited = .zero
         request.cookies = nil
         finishedAt = now
-        // Nothing of a private download is kept but its file.
+        // A private download leaves nothing but its file.
         if request.isPrivate {
             if leavesCopy {
                 intent = .remove

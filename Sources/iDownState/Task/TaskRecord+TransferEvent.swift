@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TaskRecord {
-    /// Takes note of what the transfer with this number reports.
+    /// Records an event of the transfer with this number.
     ///
-    /// Of an older one only the last checkpoint counts: that transfer ends before the next one begins.
+    /// Of an older transfer only the last checkpoint counts; that transfer ends before the next
+    /// begins.
     mutating func apply(
         _ event: TransferEvent,
         of number: AttemptNumber,
@@ -37,10 +38,10 @@ extension TaskRecord {
         _ kept: SegmentMap
     ) -> [Effect] {
         guard state == .downloading else { return [] }
-        // An earlier attempt's file has no final name: the transfer has looked.
+        // The file of an earlier attempt was not published: the transfer has checked that.
         intent = nil
-        // What is fetched once more is no progress: a server without ranges that breaks off again
-        // and again would be asked for ever. Only another file's first bytes are.
+        // Bytes that are fetched again are no progress, or a server without ranges that always
+        // breaks off would be asked forever. Only the first bytes of another file are progress.
         let isSameFile = self.file == file && self.remote.mayBeFile(of: remote)
         let isRepetition = isSameFile && kept.byteCount < segments.byteCount
         stretchStart =
@@ -58,25 +59,27 @@ extension TaskRecord {
         intent = .publish(name: file.name)
         self.file = file
         self.remote = remote
-        // Without a name a file does not outlive a crash: nothing of it is claimed yet.
+        // An unnamed file does not survive a crash: none of its bytes is claimed yet.
         segments = SegmentMap()
         stretchStart = 0
-        // Its end comes at once, and the next one gets ready for its slot.
+        // The task completes in a moment, so the next task can get its slot.
         return [.persist, .announceLater, .fillSlots]
     }
 
-    /// A stopped transfer's last checkpoint counts too: only its place on disk matters.
+    /// Records a checkpoint.
+    ///
+    /// One of a stopped transfer counts too, because its bytes are on disk.
     private mutating func checkpoint(_ segments: SegmentMap) -> [Effect] {
         guard state != .completed, state != .cancelled, file != nil, !isDeleting else {
             return []
         }
-        // Bytes that were wrong are no progress that was made.
+        // Wrong bytes that were dropped do not count as progress.
         let isCut = segments.byteCount < self.segments.byteCount
         if isCut { stretchStart = min(stretchStart, segments.byteCount) }
         self.segments = segments
         let tries = tries
         noteProgress()
-        // Progress has its own pace; what a stopped transfer has kept is told at once.
+        // Progress is announced at its own pace; what a stopped transfer has kept, immediately.
         let isProgress = state == .downloading && self.tries == tries
         return isProgress ? [.persist] : [.persist, .announce]
     }
@@ -89,18 +92,18 @@ extension TaskRecord {
 
     private mutating func beginPublication(_ name: String) -> [Effect] {
         guard state == .downloading, file != nil else { return [] }
-        // Once more with the next name, when the first turned out to be taken.
+        // The event comes again with the next name where a name is taken.
         intent = .publish(name: name)
         return [.persist, .fillSlots]
     }
 
-    /// Ends the stretch once enough has come since it began; bytes that came before do not count.
+    /// Begins a new stretch once enough bytes have come in this one; earlier bytes do not count.
     private mutating func noteProgress() {
         guard segments.byteCount - stretchStart >= RetryPolicy.progress else { return }
         beginStretch()
     }
 
-    /// Keeps the bytes and the count of tries.
+    /// Holds the task, and keeps its bytes and its count of tries.
     private mutating func stepAside(for obstacle: Obstacle, at now: WallTime) -> [Effect] {
         guard state == .downloading else { return [] }
         noteProgress()
@@ -115,12 +118,12 @@ extension TaskRecord {
     ) -> [Effect] {
         guard state == .downloading else { return [] }
         hostHasAnswered = hostHasAnswered || failure.isAfterAnswer
-        // A full disk is no failed try: the bytes wait for room.
+        // A full disk is not a failed try: the task waits for space.
         if failure.neededSpace != nil { return stepAside(for: .diskFull(failure), at: now) }
-        // What is worth nothing gets no name; all else may have it by now.
+        // A file that failed its checksum is not published; any other may already be.
         if failure.code.spoilsContent { intent = nil }
         noteProgress()
-        // The stretch begins with the first failure. The computer may have slept during a try.
+        // The stretch begins with the first failure. The computer may have slept during the try.
         if tries > 0 { waited += min(max(.zero, took), RetryPolicy.cap) }
         tries = tries == .max ? .max : tries + 1
         self.failure = failure
@@ -129,7 +132,7 @@ extension TaskRecord {
         case .giveUp(let failure):
             return failForGood(of: failure) + [.fillSlots]
         case .retry(let wait):
-            // By a verb, `restart` forgets them.
+            // A task that gives up keeps the wrong bytes until a command restarts it.
             if failure.code.spoilsContent { forgetContent() }
             waited += wait
             state = .waiting(.retry(at: now.advanced(by: wait)))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TaskRecord {
-    /// Puts a fresh link in the place of one that expired; a running transfer is the caller's.
+    /// Replaces the task's URL with a fresh link; the caller handles a running transfer.
     ///
-    /// The bytes on disk stay; whether they are those of the new URL, the next transfer has to
-    /// prove. What the client gave for the old origin alone does not go to another; a link of the
-    /// same origin that has no login keeps the old one's.
+    /// The bytes on disk stay, and the next transfer has to prove that the new URL has the same
+    /// ones. Headers, cookies and referrer for the old origin are not sent to another one. A link
+    /// of the same origin without a login keeps the old link's login.
     ///
     /// - Parameters:
     ///   - url: the link, in normal form.
-    ///   - isSameOrigin: whether scheme, host and port are those of the old one.
+    ///   - isSameOrigin: whether it has the scheme, host and port of the old one.
     /// - Returns: whether the task has gone back into the queue.
     mutating func takeLink(_ url: String, isSameOrigin: Bool) -> Bool {
         let url = isSameOrigin ? request.withLogin(url) : url
@@ -22,7 +22,7 @@ extension TaskRecord {
             if isNew { forgetFailures() }
             return false
         case .waiting where !isNew:
-            // What made it wait was said of this very link.
+            // The task waits because of this very link.
             return false
         case .failed, .waiting:
             return restart().contains(.fillSlots)
@@ -39,14 +39,14 @@ extension TaskRecord {
 }
 
 extension TaskRequest {
-    /// The link with the login of the present one.
+    /// Returns the link with the login of the present URL.
     fileprivate func withLogin(_ url: String) -> String {
         URLParts(self.url)?.login.map { URLParts.adding($0, to: url) } ?? url
     }
 
     fileprivate mutating func take(_ url: String, isSameOrigin: Bool) {
         self.url = url
-        // Whoever gives a link means it, wherever it leads.
+        // The user may give a link to any host, unlike a metalink.
         metalinkReach = nil
         guard !isSameOrigin else { return }
         headers = []

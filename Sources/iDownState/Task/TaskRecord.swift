@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The file that idown made for a task: what proves, later, that it is ours.
+/// The file that idown made for a task, and what later proves that it is this file.
 package struct LocalFile: Hashable, Sendable {
     /// The final name, one path element.
     ///
-    /// While unfinished, the bytes stand under `partName`.
+    /// While the file is unfinished, it is stored as ``partName``.
     package var name: String
-    /// The number of its file system, the same each time that is mounted; 0 where it has none.
+    /// The identifier of its file system, the same at each mount; 0 where there is none.
     ///
-    /// It answers one question only: whether a file that is not there is gone, or its drive. The
-    /// number of the device could not, because it changes when drives are found in another order.
+    /// It tells whether a missing file is deleted or its drive is not mounted. The device number
+    /// cannot tell that, because it changes when drives are detected in another order.
     package var fileSystem: UInt64
-    /// What tells the file from every other that may stand under its name: its inode, with the time
-    /// of birth mixed in.
+    /// Identifies the file among others of the same name: its inode, mixed with its birth time.
     ///
-    /// ext4 gives the inode of a deleted file to the next file at once: without the time of birth,
-    /// idown would continue a stranger's file.
+    /// ext4 gives the inode of a deleted file to the next new file: without the birth time idown
+    /// would continue another program's file.
     package var mark: UInt64
 
     package init(name: String, fileSystem: UInt64, mark: UInt64) {
@@ -26,21 +25,21 @@ package struct LocalFile: Hashable, Sendable {
 
     package static let partSuffix = ".part"
 
-    /// The name that the file bears until it is complete.
+    /// The name of the file until it is complete.
     package var partName: String { name + Self.partSuffix }
 }
 
-/// A change to files that was committed before it is made, so that a crash leaves no half.
+/// A change to files that is committed before it is made, so that a crash leaves none half done.
 package enum Intent: Hashable, Sendable {
     /// Rename the partial file to this final name.
     ///
-    /// The intent stays recorded until the rename is known to be durable, whatever happens to the
-    /// task meanwhile. If the folder cannot be synced or the list not be written, only the disk can
-    /// tell after a power cut which name the complete file has: the next attempt looks there first,
-    /// and so does a verb that would delete the file. Giving the intent up too early cost a second
-    /// copy of the file.
+    /// The intent to rename stays recorded until the rename is known to be durable, whatever
+    /// happens to the task meanwhile. If syncing the folder or writing the list fails, only the
+    /// disk can tell after a power cut which name the complete file has. The next attempt looks
+    /// there first, and so does a command that would delete the file. Dropping the intent too early
+    /// caused a second copy of the file.
     case publish(name: String)
-    /// Delete the partial file, keep the task.
+    /// Delete the partial file and keep the task.
     case discard
     /// Delete the partial file, then the task.
     case remove
@@ -53,16 +52,17 @@ package enum Intent: Hashable, Sendable {
     }
 }
 
-/// All that is kept of a task.
+/// Everything that is kept of a task.
 ///
-/// Commands and events change it, and nothing else does.
+/// Only commands, edits and events change it.
 package struct TaskRecord: Hashable, Sendable {
     package let id: TaskID
-    /// The serial of the last commit that changed what clients see of the task, beside its progress.
+    /// The serial number of the last commit that changed what clients see of the task, apart from
+    /// its progress.
     package var serial: Int64 = 0
     package var request: TaskRequest
     package var state = TaskState.waiting(.queue)
-    /// Higher first; in the order of ids within one priority.
+    /// Tasks with a higher number start first; those with the same number start in order of ids.
     package var priority: Int32
     /// The most bytes a second; 0 for no limit.
     package var speedLimit: Int64
@@ -70,28 +70,28 @@ package struct TaskRecord: Hashable, Sendable {
     package var attempt = AttemptNumber.none
     /// When the latest transfer started, as a place in the order of all starts.
     package var startOrder: Int64 = 0
-    /// Failed tries in the present stretch without progress.
+    /// How many tries failed in the present stretch without progress.
     package var tries: UInt32 = 0
-    /// The time that these tries and the waits between them took, by a clock that nobody sets.
+    /// The time that these tries and the waits between them took, by a clock that is never set.
     package var waited = Duration.zero
     /// Whether a host has ever answered the task.
     package var hostHasAnswered = false
-    /// The bytes on disk when the count of tries was last begun anew.
+    /// The number of bytes on disk when the present stretch began.
     package var stretchStart: Int64 = 0
-    /// The last failure; nil again once completed or restarted by a verb.
+    /// The last failure; nil after completion and after a command that restarts the task.
     package var failure: Failure?
     /// The file on disk; nil before the first answer.
     package var file: LocalFile?
-    /// The version at the other end that `segments` belong to.
+    /// The server's version of the file that `segments` belong to.
     package var remote = RemoteVersion()
     package var segments = SegmentMap()
     package var intent: Intent?
-    /// The way of the file to another place; nil where it stays.
+    /// The move of the file to another place; nil where there is none.
     package var move: Move?
-    /// Of a completed task.
+    /// How far the finished file is verified; nil before the task is completed.
     package var integrity: Integrity?
-    /// The tasks that stand for the files of this metalink, in its order and each once; empty for
-    /// every other file, and until the files are added.
+    /// The tasks for the files that this metalink lists, in its order and each once; empty for
+    /// other files, and until the tasks are added.
     package var listedTasks: [TaskID] = []
     package var createdAt: WallTime
     package var finishedAt: WallTime?
@@ -110,22 +110,22 @@ package struct TaskRecord: Hashable, Sendable {
         self.createdAt = createdAt
     }
 
-    /// The name to show: the file's, else the one that the option or the URL suggests; never empty.
+    /// The name to show: the file's, or else the one from the option or the URL; never empty.
     package var displayName: String { file?.name ?? request.suggestedName }
 
-    /// Whether a transfer is just giving the finished file its name.
+    /// Whether a transfer is publishing the finished file.
     package var isPublishing: Bool {
         guard case .publish = intent else { return false }
         return state == .downloading
     }
 
-    /// Whether the partial file is being deleted: until it is gone nothing starts.
+    /// Whether the partial file is being deleted: nothing starts before it is gone.
     package var isDeleting: Bool { intent?.isDeletion ?? false }
 
-    /// Whether a verb has to wait until it is known if the finished file has its name.
+    /// Whether a command has to wait until it is known whether the finished file is published.
     ///
-    /// The wait takes a few milliseconds, and then the verb is judged against the finished task:
-    /// half a rename cannot be paused, and a complete file is not deleted as a partial one.
+    /// The wait takes a few milliseconds, and then the command applies to the completed task: a
+    /// rename cannot be paused, and a complete file must not be deleted as a partial one.
     package func mustSettle(before command: Command) -> Bool {
         guard case .publish = intent else { return false }
         return switch command {
@@ -144,14 +144,14 @@ package struct TaskRecord: Hashable, Sendable {
         )
     }
 
-    /// Counts tries and waits anew.
+    /// Begins a new stretch: tries and waits are counted from zero.
     mutating func beginStretch() {
         tries = 0
         waited = .zero
         stretchStart = segments.byteCount
     }
 
-    /// Where the finished file stands; nil before.
+    /// The path of the finished file; nil before the task is completed.
     package var path: String? {
         guard state == .completed, let file else { return nil }
         return request.directory == "/" ? "/" + file.name : request.directory + "/" + file.name

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TaskRequest {
-    /// The URL as it may be shown to the user's own programs.
+    /// The URL without user and password, which may be shown to the user's own programs.
     package var urlWithoutLogin: String { Self.withoutLogin(url) }
 
-    /// A URL without user and password.
+    /// Returns a URL without user and password.
     ///
-    /// In the normal form, which is kept, they stand before the last `@` of the authority.
+    /// The URL has to be in normal form: there both stand before the last `@` of the authority.
     package static func withoutLogin(_ url: String) -> String {
-        // Most have no such byte anywhere.
+        // Most URLs contain no `@` at all.
         guard url.utf8.contains(UInt8(ascii: "@")), let parts = URLParts(url), parts.hasLogin
         else { return url }
         return String(url[..<parts.authority.startIndex]) + url[parts.address.startIndex...]
     }
 
-    /// Whether a name or a password stands in a URL that nobody else should read.
+    /// Whether a URL contains a user name or a password that has to be kept secret.
     ///
-    /// The name alone is none where keys sign in (SFTP); elsewhere it may be a token.
+    /// For SFTP, where keys sign in, a name alone is no secret; elsewhere it may be a token.
     package static func hasLogin(_ url: String) -> Bool {
         guard url.utf8.contains(UInt8(ascii: "@")), let parts = URLParts(url),
             let login = parts.login
@@ -24,10 +24,10 @@ extension TaskRequest {
         return parts.scheme != "sftp" || login.utf8.contains(UInt8(ascii: ":"))
     }
 
-    /// Whether such a one stands in the URL or in a mirror's.
+    /// Whether the URL or a mirror contains a secret login.
     package var hasLogins: Bool { Self.hasLogin(url) || mirrors.contains(where: Self.hasLogin) }
 
-    /// The request without them, once they are kept elsewhere.
+    /// Returns the request without its secret logins, which are kept under `key`.
     package func withoutLogins(keptAt key: LoginKey) -> TaskRequest {
         var request = self
         let bare = { Self.hasLogin($0) ? Self.withoutLogin($0) : $0 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A header field that the client gave, for the origin of its URL alone.
+/// A header field from the client, which is sent only to the origin of the task's URL.
 package struct HeaderField: Hashable, Sendable {
     package let name: String
     package let value: String
@@ -11,17 +11,17 @@ package struct HeaderField: Hashable, Sendable {
     }
 }
 
-/// What to do when the name that the client asked for is taken.
+/// What to do if the name that the client asked for is taken.
 package enum OnExisting: String, Sendable {
     /// Take the next free name: `file (1).iso`.
     case rename
-    /// Refuse.
+    /// Refuse the download.
     case fail
 }
 
-/// What is to be done with the finished file, for the user to see.
+/// What to do with the finished file in the user's session.
 package enum WhenDone: String, Sendable {
-    /// Open it with the program for its kind.
+    /// Open it with the application for its type.
     case open
     /// Show it in its folder.
     case reveal
@@ -29,7 +29,7 @@ package enum WhenDone: String, Sendable {
 
 /// What a client asked for.
 ///
-/// Secrets stand in it: it is stored, but never announced.
+/// It contains secrets: it is stored, but never announced.
 package struct TaskRequest: Hashable, Sendable {
     /// The URL in normal form, user and password included unless ``keptLogins`` has them.
     package var url: String
@@ -40,41 +40,40 @@ package struct TaskRequest: Hashable, Sendable {
     package var headers: [HeaderField]
     package var referrer: String?
     package var userAgent: String?
-    /// A Cookie field's value for the URL's own scheme, host and port; gone once the task has ended
-    /// or its URL is another server's.
+    /// The value of a Cookie field for the URL's scheme, host and port; nil once the task has
+    /// ended, or its URL leads to another server.
     package var cookies: String?
-    /// Whether it came from a private window: nothing of it is kept once it is done.
+    /// Whether it came from a private window: after completion only the file is kept.
     package var isPrivate: Bool
-    /// The most connections at once, 1…16; nil takes the service's setting.
+    /// The most connections at once, 1…16; nil uses the service's setting.
     package var connections: Int?
     package var onExisting: OnExisting
     /// Further URLs of the same file, in normal form, at most 100.
     package var mirrors: [String]
-    /// Where the logins are kept that stood in the URL and in the mirrors; nil where they still do,
-    /// or never did.
+    /// The key of the logins that were taken out of the URL and the mirrors; nil where none were.
     package var keptLogins: LoginKey?
-    /// The digest that the file is to have.
+    /// The digest that the file must have; nil where the client gave none.
     package var checksum: Checksum?
-    /// The length that the file is to have, in bytes.
+    /// The length that the file must have, in bytes; nil where the client gave none.
     package var expectedSize: Int64?
-    /// For how long it is tried without progress, in seconds; 0 for as long as it takes.
+    /// How long the task is tried without progress, in seconds; 0 for no limit.
     package var retryFor: Int64
-    /// Whether the list keeps hashes of the file's pieces for it.
+    /// Whether the list has hashes of the file's pieces.
     package var hasPieceHashes: Bool
-    /// Whether netrc, stored logins and cookies may be used for it; not for what any web page
-    /// can have added.
+    /// Whether netrc, stored logins and cookies may be used; false for downloads that any web page
+    /// may have added.
     package var usesStoredLogins: Bool
-    /// How far the host was that listed the file in a metalink, as `SocketAddress.Reach` numbers it;
-    /// nil where no metalink of another computer did.
+    /// The reach of the host that listed the file in a metalink, as `SocketAddress.Reach` numbers
+    /// it; nil where no metalink from another computer did.
     ///
-    /// No nearer host is asked for the file.
+    /// The file is not fetched from a host with a nearer reach.
     package var metalinkReach: Int?
-    /// What the finished file is for; nil leaves it alone.
+    /// What to do with the finished file; nil does nothing.
     package var whenDone: WhenDone?
-    /// The application from a sandbox that asked, or the connection of one that cannot be told; nil
-    /// for the user's own programs.
+    /// The sandboxed application that asked, or the connection of a caller that cannot be
+    /// identified; nil for the user's own programs.
     package var owner: String?
-    /// The id of the application that asked; nil where nobody knows.
+    /// The id of the application that asked; nil where it is unknown.
     package var addedBy: String?
 
     package init(
@@ -125,21 +124,23 @@ package struct TaskRequest: Hashable, Sendable {
 }
 
 extension TaskRequest {
-    /// What the bytes must come to; nil where nobody has said.
+    /// Returns the digest that the bytes must have; nil where none is known.
     ///
-    /// What the client says is the last word: servers give digests of what they have stored in
-    /// another form, or of an older file. So with the hashes of its pieces nobody else's counts.
+    /// The client's digest overrides the server's, because servers give digests of another form of
+    /// the file, or of an older one. If there are hashes of its pieces, the server's digest is
+    /// ignored, too.
     package func expectedChecksum(of version: RemoteVersion) -> Checksum? {
         checksum ?? (hasPieceHashes ? nil : version.checksum)
     }
 
-    /// Whether a wrong byte of this version will show at the end, wherever it came from.
+    /// Whether digests reveal a wrong byte of this version at the end, whatever its source.
     package func hasDigest(of version: RemoteVersion) -> Bool {
         hasPieceHashes || expectedChecksum(of: version) != nil
     }
 
-    /// What is known of a complete file of this version: it is complete only once it was held
-    /// against its digests.
+    /// Returns how far a complete file of this version is verified.
+    ///
+    /// A file with digests counts as complete only after they matched.
     package func provenIntegrity(of version: RemoteVersion) -> Integrity {
         hasDigest(of: version) ? .checksum : version.provenIntegrity
     }

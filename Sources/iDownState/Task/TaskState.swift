@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a waiting task does not start.
+/// What a waiting task waits for.
 package enum Hold: Hashable, Sendable {
-    /// All slots are taken.
+    /// A slot: all are taken.
     case queue
-    /// The last try failed; the next comes at this time.
+    /// The next try, at this time: the last one failed.
     case retry(at: WallTime)
-    /// There is no network, and its host is another computer.
+    /// A network; the task's host is another computer.
     case offline
-    /// The network is metered, its host is another computer, and the user wants to wait.
+    /// A network that is not metered; the task's host is another computer.
     case metered
-    /// The battery is low, and the user wants to wait.
+    /// A charged battery, because the user wants so.
     case battery
-    /// Its file system has no room for it.
+    /// Space on the file system.
     case space
-    /// The settings file is wrong, and nobody knows which proxy the user wants.
+    /// A mended settings file: until then the proxy that the user wants is unknown.
     case settings
 }
 
 extension Hold {
-    /// Those that end when the world changes, not by a slot or a time.
+    /// The holds that end when conditions change, not by a slot or at a time.
     package static let byTheWorld: [Hold] = [.offline, .metered, .battery, .space, .settings]
 }
 
-/// Where a task stands.
+/// The state of a task.
 ///
-/// Legal successors, besides being removed: waiting → downloading, paused, cancelled; downloading →
+/// Possible changes, besides removal: waiting → downloading, paused, cancelled; downloading →
 /// waiting, paused, completed, failed, cancelled; paused → waiting, cancelled; failed → waiting,
-/// cancelled; completed → waiting; cancelled → waiting. Where the file of an open publication is
-/// found under its name: waiting at a start, and waiting, paused and failed when they are to be
-/// cancelled or removed → completed.
+/// cancelled; completed → waiting; cancelled → waiting. A task whose file is found under its final
+/// name after an open publication becomes completed: a waiting one when the service starts, and a
+/// waiting, paused or failed one before it is cancelled or removed.
 package enum TaskState: Hashable, Sendable {
     case waiting(Hold)
     case downloading
@@ -38,7 +38,7 @@ package enum TaskState: Hashable, Sendable {
     case failed
     case cancelled
 
-    /// The six kinds, as the contract names them.
+    /// The six states by their names in the contract.
     package enum Kind: String, CaseIterable, Sendable {
         case waiting, downloading, paused, completed, failed, cancelled
     }
@@ -54,13 +54,13 @@ package enum TaskState: Hashable, Sendable {
         }
     }
 
-    /// Whether it waits for its next try.
+    /// Whether the task waits for its next try.
     package var isBackOff: Bool {
         if case .waiting(.retry) = self { return true }
         return false
     }
 
-    /// Another AddURL of the same file means this task.
+    /// Whether adding the same file again returns this task.
     package var isUnfinished: Bool {
         switch self {
         case .waiting, .downloading, .paused, .failed: true
@@ -69,14 +69,14 @@ package enum TaskState: Hashable, Sendable {
     }
 }
 
-/// What is known of a finished file's bytes.
+/// How far a finished file is verified.
 package enum Integrity: String, Sendable {
     /// A digest matched.
     case checksum
-    /// Every response carried the same strong validator.
+    /// All responses had the same strong validator.
     case validators
     /// The length is right.
     case length
-    /// Nothing: the server gave no length.
+    /// Nothing is verified: the server gave no length.
     case none
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names and passwords in the URLs of a task, apart from the rest of it.
+/// The user names and passwords from the URLs of a task, kept apart from the task.
 ///
-/// Each stands for the scheme, host and port that it was given for, and goes nowhere else.
+/// Each login is used only for the scheme, host and port of its URL.
 package struct URLLogins: Hashable, Sendable {
     private struct Login: Hashable, Sendable {
         let origin: String
-        /// As it stands before the `@`, percent-encoded.
+        /// The text before the `@`, percent-encoded.
         let userInfo: String
     }
 
-    /// Of the URL and, behind it, of the mirrors, in their order.
+    /// The login of the task's URL, then those of its mirrors, in order; nil for a URL without one.
     private var logins: [Login?]
 
-    /// What stands in a request; nil where nothing does.
+    /// Takes the logins from a request; returns nil where it has none.
     ///
     /// - Parameters:
     ///   - request: what a client asked for.
-    ///   - kept: what was taken out of it before, and goes on to be its own where nothing else
-    ///     stands in its place.
+    ///   - kept: the logins that were taken from it earlier; each is kept where the request has no
+    ///     other login at its place.
     package init?(of request: TaskRequest, over kept: URLLogins? = nil) {
         guard request.hasLogins else { return nil }
         let key = request.keptLogins
@@ -32,7 +32,7 @@ package struct URLLogins: Hashable, Sendable {
         }
     }
 
-    /// What ``text`` has made; nil for what is none.
+    /// Reads what ``text`` has written; returns nil for other text.
     package init?(text: String) {
         logins = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -46,20 +46,21 @@ package struct URLLogins: Hashable, Sendable {
         }
     }
 
-    /// A line a URL, empty for one without: its origin, a blank, user and password.
+    /// One line for each URL: its origin, a blank, user and password; empty for a URL without a
+    /// login.
     package var text: String {
         logins.map { $0.map { "\($0.origin) \($0.userInfo)" } ?? "" }.joined(separator: "\n")
     }
 
-    /// Whether the task's URL has one, and not only its mirrors.
+    /// Whether the task's URL has a login, and not only its mirrors.
     package var isForURL: Bool { login(0) != nil }
 
-    /// Whether both have the same for the task's URL.
+    /// Whether both have the same login for the task's URL.
     package func hasSameForURL(as other: URLLogins) -> Bool {
         isForURL && login(0) == other.login(0)
     }
 
-    /// The request with each login in its place again.
+    /// Returns the request with each login back in its URL.
     package func restored(to request: TaskRequest) -> TaskRequest {
         var request = request
         if request.keptLogins?.isForURL == true { request.url = restored(to: request.url, 0) }
