@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of bytes that somebody else wrote.
+/// Decodes bytes from the network into text.
 package enum FieldText {
-    /// UTF-8 where it is valid, else Latin-1, which every sequence of bytes is.
+    /// Decodes valid UTF-8, or else Latin-1, which is defined for all bytes.
     package static func repair(_ bytes: some Sequence<UInt8>) -> String {
         let text = bytes.withContiguousStorageIfAvailable { bytes in
             String(validating: bytes, as: UTF8.self)
@@ -12,8 +12,8 @@ package enum FieldText {
         return String(validating: bytes, as: UTF8.self) ?? latin1(bytes)
     }
 
-    /// Text in a character set that RFC 8187 or RFC 2047 names; nil for any other, and for bytes
-    /// that are none of its text.
+    /// Decodes text in UTF-8, US-ASCII or Latin-1, named as in RFC 8187 or RFC 2047; returns nil
+    /// for other names, and for bytes that are not valid.
     package static func decode(_ bytes: [UInt8], charset: some Sequence<UInt8>) -> String? {
         switch repair(charset).lowercased() {
         case "utf-8", "utf8", "us-ascii": String(validating: bytes, as: UTF8.self)

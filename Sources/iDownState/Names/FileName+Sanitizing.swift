@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The standard library normalises strings to compare them, but shows the result under an
-// underscore only, as it does for swift-foundation. FoundationEssentials has no NFC, and the
-// whole of Foundation would bring ICU along for this one call.
+// The standard library normalises strings to compare them, but offers the result only under an
+// underscore, as to swift-foundation. FoundationEssentials has no NFC, and all of Foundation would
+// bring ICU along for this one call.
 @_spi(_Unicode) import Swift
 
 extension FileName {
-    /// Makes a safe name of any text; nil where nothing remains.
+    /// Makes a safe name from any text; returns nil where nothing remains.
     ///
-    /// A slash or a backslash becomes `_`: whoever has a path takes its last element before.
+    /// A slash or a backslash becomes `_`: the caller has to take the last element of a path first.
     ///
     /// - Parameters:
     ///   - text: the name as the network gave it.
@@ -32,23 +32,24 @@ extension FileName {
         self.init(trusted: cut.text + pathExtension)
     }
 
-    /// The most scalars of a text that are looked at, of which the last ones may be an extension.
+    /// How many scalars of a text are read; the last ``mostReadOfEnd`` of them may be an extension.
     ///
     /// A URL may be 64 KiB long, and one call may add 100,000 of them.
     private static let mostRead = 512
     private static let mostReadOfEnd = 128
 
-    /// The scalars of a text; of a long one those at both ends, because the name can have no more.
+    /// Returns the scalars of a text; of a long one those at both ends, which are enough for a
+    /// name.
     private static func ends(of text: String) -> [Unicode.Scalar] {
         let scalars = text.unicodeScalars
         guard text.utf8.count > mostRead, scalars.count > mostRead else { return Array(scalars) }
         return scalars.prefix(mostRead - mostReadOfEnd) + scalars.suffix(mostReadOfEnd)
     }
 
-    /// Takes away what a name must not start with (hidden files, options of commands, blanks) and
-    /// what it must not end with (Windows drops it, people do not see it).
+    /// Removes what a name must not start with (hidden files, command options, blanks) or end with
+    /// (Windows drops it, and people do not see it); returns nil where nothing remains.
     private init?(trimming text: String) {
-        // Scalars, not characters: a dot under an accent is still a dot to the file system.
+        // By scalars, not characters: a dot under an accent is still a dot to the file system.
         let leading: Set<Unicode.Scalar> = [".", "-", " "]
         let trailing: Set<Unicode.Scalar> = [".", " "]
         var scalars = text.unicodeScalars.drop { leading.contains($0) }
@@ -57,9 +58,9 @@ extension FileName {
         self.init(trusted: String(scalars))
     }
 
-    /// Names that mean devices on Windows, where the file may be taken one day; `CON.txt` is one.
+    /// Names that mean devices on Windows, where the file may be copied one day; so does `CON.txt`.
     ///
-    /// Source: Microsoft's "Naming Files, Paths, and Namespaces"; the superscript digits count.
+    /// Source: Microsoft's "Naming Files, Paths, and Namespaces", superscript digits included.
     private static let deviceNames: Set<String> = {
         var names: Set<String> = ["con", "prn", "aux", "nul", "conin$", "conout$"]
         for digit in "123456789¹²³" {
@@ -72,7 +73,7 @@ extension FileName {
     private static let longestDeviceName = "conout$".utf8.count
 
     private var avoidingDeviceName: FileName {
-        // Bytes, since a name may be long: no part of another character is a dot or a blank.
+        // By bytes, because a name may be long: no part of another character is a dot or a blank.
         let beforeDot = text.utf8.prefix { $0 != UInt8(ascii: ".") }
         guard let last = beforeDot.lastIndex(where: { $0 != UInt8(ascii: " ") })
         else { return self }
@@ -84,13 +85,13 @@ extension FileName {
 }
 
 extension Unicode.Scalar {
-    /// What stands for this scalar in a file name; nil where nothing does.
+    /// The scalar that replaces this one in a file name; nil where it is dropped.
     fileprivate var tamed: Unicode.Scalar? {
         guard !isASCII else { return tamedASCII }
         return switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator:
             "_"
-        // What cannot be seen can only mislead: marks of direction, joiners, soft hyphens, tags.
+        // Invisible characters can only mislead: direction marks, joiners, soft hyphens, tags.
         case .format:
             nil
         case .spaceSeparator:
@@ -111,7 +112,7 @@ extension Unicode.Scalar {
         if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint {
             return nil
         }
-        // What a decoder puts where it could not read.
+        // Decoders put this character where bytes were invalid.
         return self == "\u{FFFD}" ? "_" : self
     }
 }

@@ -4,34 +4,34 @@
 package struct FileName: Hashable, Sendable {
     package let text: String
 
-    /// Only for text that is known to be one safe path element.
+    /// Takes text that is known to be one safe path element.
     package init(trusted text: String) { self.text = text }
 
-    /// What stays free of a file system's limit, in bytes: a name may get ` (999)` while it is
-    /// looked for, and bears `.part` until the file is complete.
+    /// How many bytes stay free below a file system's limit: a name may get ` (999)` where it is
+    /// taken, and has `.part` until the file is complete.
     package static let suffixRoom = 11
 
-    /// What to hold to, one after the other, where a name that should fit is too long all the same:
-    /// layers over a file system have less room than what they say (eCryptfs 143, encfs some 190).
+    /// Returns the limits to try in turn where a name within the limit is still too long: stacked
+    /// file systems allow less than they report (eCryptfs 143 bytes, encfs about 190).
     package static func limits(from limit: Int) -> [Int] {
         [limit] + [143, 64].filter { $0 < limit }
     }
 
-    /// The bytes that a name may take where the file system takes `limit`.
+    /// Returns how many bytes a name may have where the file system takes `limit`.
     ///
-    /// Below 64 no file system that is in use goes; the floor keeps room for an extension.
+    /// No file system in use takes less than 64 bytes; the minimum keeps room for an extension.
     package static func room(within limit: Int) -> Int { max(limit, 64) - suffixRoom }
 }
 
 extension FileName {
-    /// The extension with its dot, and with the one before it where a compressed file has two;
-    /// empty where there is none.
+    /// The extension with its dot, and for a compressed file also the extension before it; empty
+    /// where there is none.
     package var pathExtension: String { String(text[extensionStart...]) }
 
     /// The name without its extension; never empty.
     package var stem: String { String(text[..<extensionStart]) }
 
-    /// What Linux packs other files with: `notes.tar.gz` has one extension, `.tar.gz`.
+    /// Extensions of compressed files: `notes.tar.gz` has one extension, `.tar.gz`.
     private static let packers: Set<String> = [
         "br", "bz2", "gz", "lz", "lz4", "lzma", "lzo", "xz", "z", "zst",
     ]
@@ -45,10 +45,10 @@ extension FileName {
         return inner
     }
 
-    /// The dot of an extension: 1 to 16 ASCII letters and digits, at least one of them a letter,
-    /// so that the `2` of `release-1.2` is none.
+    /// Returns the dot of an extension: 1 to 16 ASCII letters and digits with at least one letter,
+    /// so that the `2` of `release-1.2` is not an extension.
     private static func extensionDot(in text: Substring) -> String.Index? {
-        // Bytes, and only those that an extension can have, since a name may be long.
+        // By bytes, and only as many as an extension can have, because a name may be long.
         let end = text.utf8.suffix(17)
         guard let dot = end.lastIndex(of: UInt8(ascii: ".")), dot != text.startIndex
         else { return nil }
@@ -61,13 +61,13 @@ extension FileName {
 }
 
 extension FileName {
-    /// The n-th name to try: ` (n)` stands before the extension, and the stem gives way where the
-    /// number would make the name too long.
+    /// Returns the n-th name to try: ` (n)` goes before the extension, and the stem is cut where
+    /// the number would make the name too long.
     ///
     /// - Parameters:
-    ///   - n: 0 is the name itself.
+    ///   - n: the number; 0 returns the name itself.
     ///   - limit: the longest name in bytes that the file system takes.
-    /// - Returns: a name that fits with its `.part`.
+    /// - Returns: a name that fits together with `.part`.
     package func numbered(_ n: Int, limit: Int = 255) -> FileName {
         guard n > 0 else { return self }
         let tail = " (\(n))" + pathExtension
@@ -75,7 +75,7 @@ extension FileName {
         return FileName(trusted: stem.prefix(fitting: max(room, 1)) + tail)
     }
 
-    /// The name for a file system of Windows, which has no `<>:"|?*\`.
+    /// The name for a Windows file system, which does not take `<>:"|?*\`.
     package var withoutSpecialCharacters: FileName {
         let special: Set<Unicode.Scalar> = ["<", ">", ":", "\"", "|", "?", "*", "\\"]
         let scalars = text.unicodeScalars.map { special.contains($0) ? "_" : $0 }
@@ -84,9 +84,10 @@ extension FileName {
 }
 
 extension StringProtocol {
-    /// As many whole characters as fit into so many bytes of UTF-8.
+    /// Returns as many whole characters as fit into this many bytes of UTF-8.
     ///
-    /// Where not even the first fits (a letter under hundreds of accents), as many scalars.
+    /// Where not even the first character fits (a letter with hundreds of accents), it returns as
+    /// many scalars.
     package func prefix(fitting bytes: Int) -> String {
         var room = bytes
         let characters = prefix { character in

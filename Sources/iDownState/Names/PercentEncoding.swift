@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Percent-encoding as bytes, without a word on what they mean (RFC 3986 section 2.1).
+/// Percent-encoding of bytes, whatever they mean (RFC 3986 section 2.1).
 package enum PercentEncoding {
     /// Decodes once; a `%` without two hexadecimal digits stays as it is.
     package static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
@@ -21,12 +21,12 @@ package enum PercentEncoding {
         return decoded
     }
 
-    /// Encodes what is not ASCII, and nothing else: what a field of raw bytes becomes in a URL.
+    /// Encodes bytes beyond ASCII only, to turn a raw header field into a URL.
     package static func encodeNonASCII(_ bytes: some Collection<UInt8>) -> String {
         encode(bytes) { $0 < 0x80 }
     }
 
-    /// Encodes all but unreserved characters and slashes: a path in a URL.
+    /// Encodes everything but unreserved characters and slashes, for the path of a URL.
     package static func encodePath(_ path: String) -> String {
         encode(path.utf8) { $0.isLetterOrDigit || "/-._~".utf8.contains($0) }
     }
