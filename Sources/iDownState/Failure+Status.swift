@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Failure {
-    /// What a final status other than success means (RFC 9110 section 15, RFC 6585, RFC 7725).
+    /// Returns the failure for a final status other than success (RFC 9110 section 15, RFC 6585,
+    /// RFC 7725).
     package static func status(_ status: Int, retryAfter: Duration? = nil) -> Failure {
         var failure = classify(status)
         guard failure.isTransient else { return failure }
@@ -34,7 +35,7 @@ extension Failure {
         }
     }
 
-    /// How to give a download another URL: the end of a sentence.
+    /// Says how to give a download another URL; it ends a sentence.
     package static let freshLink = "give a fresh link with `\(editing)ID --url URL`."
 
     private static let editing = "idown edit "
@@ -44,8 +45,8 @@ extension Failure {
         message.replacing(Self.editing + "ID", with: "\(Self.editing)\(id)", maxReplacements: 1)
     }
 
-    /// The status in words (RFC 9110 section 15, RFC 6585, RFC 7725), with a blank before them;
-    /// empty for a status that people seldom meet.
+    /// Returns the status in words with a leading blank (RFC 9110 section 15, RFC 6585, RFC 7725);
+    /// empty for an uncommon status.
     private static func phrase(of status: Int) -> String {
         switch status {
         case 400: " Bad Request"

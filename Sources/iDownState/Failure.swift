@@ -30,38 +30,38 @@ package enum FailureCode: String, CaseIterable, Sendable {
     case checksumMismatch = "Integrity.ChecksumMismatch"
     case sizeMismatch = "Integrity.SizeMismatch"
 
-    /// What a server says whose link has had its time, or whose file has gone.
+    /// Whether servers answer like this where a link has expired or its file is gone.
     package var tellsOfAnExpiredLink: Bool {
         [.serverNotFound, .serverForbidden, .serverAuthRequired].contains(self)
     }
 
-    /// Whether another place that has the same file may do better.
+    /// Whether another source of the same file may do better.
     package var isOfSource: Bool { !rawValue.hasPrefix("File.") }
 
-    /// After these the bytes on disk are worth nothing: the next try starts from zero.
+    /// Whether the bytes on disk are worthless: the next try starts from the first byte.
     package var spoilsContent: Bool {
         [.checksumMismatch, .sizeMismatch, .serverContentChanged].contains(self)
     }
 
-    /// Whether a computer without a network would meet it.
+    /// Whether a missing network can cause this failure.
     package var isOfNetwork: Bool { rawValue.hasPrefix("Network.") }
 }
 
-/// One failure of a transfer, as data.
+/// One failure of a transfer.
 package struct Failure: Error, Hashable, Sendable {
     package var code: FailureCode
     /// A sentence for people.
     ///
-    /// Never holds a password, a query, a cookie or a header's value.
+    /// It never contains a password, a query, a cookie or the value of a header.
     package var message: String
-    /// Whether the same request may well succeed a little later.
+    /// Whether the same request may succeed a little later.
     package var isTransient: Bool
     /// How long the server asked to be left alone (RFC 9110 section 10.2.3).
     package var retryAfter: Duration?
-    /// How many bytes must be free on the file system before it is worth another try; nil where
-    /// room is not what is missing.
+    /// How many bytes must be free on the file system before another try; nil where the failure is
+    /// not about space.
     package var neededSpace: Int64?
-    /// Whether a host had answered the task by then; a record keeps that beside the failure.
+    /// Whether a host had answered the task before; the record stores that apart from the failure.
     package var isAfterAnswer = false
 
     package init(

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The hosts that are to be left alone, and until when: those that asked for it, and those that are
-/// busy for everybody.
+/// Hosts to leave alone, and until when: those that asked for it, and those that are busy.
 ///
-/// All times are durations since the computer started, by a clock that runs during sleep.
+/// All times are durations since the computer started, by a clock that runs during suspend.
 package struct HostRests: Hashable, Sendable {
-    /// More hosts than this are not remembered: those that come back first make room.
+    /// The most hosts to remember; beyond it, those whose rest ends first are dropped.
     package static let limit = 10_000
-    /// A longer wish binds only the task that was told so (24 hours): the others may ask before.
+    /// The longest pause that holds for all tasks (24 hours); a longer one binds only the task that
+    /// the host answered.
     package static let longest: Duration = .seconds(86_400)
-    /// So many answers in a row that a host is busy concern those alone who were told so: each of
-    /// them waits by itself.
+    /// How many busy answers in a row bind only the tasks that got them; each of those tasks waits
+    /// by its own back-off.
     package static let patience = 3
-    /// The longest rest of a host that is busy and does not say for how long.
+    /// The longest rest of a busy host that does not say for how long.
     package static let longestGuess: Duration = .seconds(60)
-    /// An answer that the host is busy counts for so long (10 minutes).
+    /// How long a busy answer counts (10 minutes).
     static let memory: Duration = .seconds(600)
 
     private struct Host: Hashable, Sendable {
         var end: Duration
-        /// The answers in a row that it is busy, without a wish.
+        /// How many busy answers in a row came without a Retry-After.
         var refusals = 0
     }
 
@@ -27,25 +27,25 @@ package struct HostRests: Hashable, Sendable {
 
     package init() {}
 
-    /// Takes note of a host's wish.
+    /// Records how long a host asked to be left alone.
     ///
-    /// A later wish does not shorten an earlier one: two answers may pass each other on their way.
-    /// One beyond ``longest`` is not remembered.
+    /// A later answer does not shorten an earlier pause, because answers may overtake each other. A
+    /// pause longer than ``longest`` is not recorded.
     ///
     /// - Parameters:
-    ///   - origin: who asks.
-    ///   - wish: for how long.
+    ///   - origin: the host.
+    ///   - wish: how long it asked for.
     ///   - now: the present time.
     package mutating func rest(_ origin: Origin, for wish: Duration, now: Duration) {
         guard wish > .zero, wish <= Self.longest else { return }
         change(origin, now: now) { $0.end = max($0.end, now + wish) }
     }
 
-    /// A host is busy, and does not say for how long (429 or 503 without Retry-After).
+    /// Records that a host is busy and does not say for how long (429 or 503 without Retry-After).
     ///
-    /// Many tasks, each with its own back-off, would ask it dozens of times a second. After some
-    /// such answers in a row it rests for a second, and after each further one for twice as long.
-    /// What had been asked before the rest began counts no more.
+    /// Many tasks, each with its own back-off, would ask the host dozens of times a second. After
+    /// more than ``patience`` such answers in a row it rests for a second, and after each further
+    /// one for twice as long. Answers that come during a rest do not count.
     package mutating func refused(by origin: Origin, now: Duration) {
         guard remaining(of: origin, now: now) == nil else { return }
         change(origin, now: now) { host in
@@ -57,26 +57,26 @@ package struct HostRests: Hashable, Sendable {
         }
     }
 
-    /// The host has given somebody what was asked for: it is not busy for everybody.
+    /// Records that the host has served a request: it is not busy for all tasks.
     package mutating func answered(by origin: Origin) { hosts[origin]?.refusals = 0 }
 
-    /// How long the host is still to be left alone; nil where it is not.
+    /// Returns how long the host still has to be left alone; nil where it has not.
     package func remaining(of origin: Origin, now: Duration) -> Duration? {
         guard let end = hosts[origin]?.end, end > now else { return nil }
         return end - now
     }
 
-    /// All hosts that are to be left alone, and how long still.
+    /// Returns all hosts to leave alone, and for how long still.
     package func all(now: Duration) -> [Origin: Duration] {
         hosts.filter { $0.value.end > now }.mapValues { $0.end - now }
     }
 
-    /// When the first of them is over; nil where none rests.
+    /// Returns when the first rest ends; nil where no host rests.
     package func next(now: Duration) -> Duration? {
         hosts.values.map(\.end).filter { $0 > now }.min()
     }
 
-    /// Somebody asked for a try all the same: the host may answer for itself.
+    /// Ends a host's rest, because the user asked for a try.
     package mutating func end(of origin: Origin) { hosts[origin]?.end = .zero }
 
     private mutating func change(_ origin: Origin, now: Duration, _ body: (inout Host) -> Void) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point on the calendar, for people and for the record: microseconds since 1970-01-01 UTC.
+/// A calendar time, for people and for the record: microseconds since 1970-01-01 UTC.
 ///
-/// It jumps when the clock is set; nothing is timed by it.
+/// It jumps when the clock is set, so nothing is timed by it.
 package struct WallTime: Hashable, Comparable, Sendable {
     package let microseconds: Int64
 
@@ -12,13 +12,13 @@ package struct WallTime: Hashable, Comparable, Sendable {
         left.microseconds < right.microseconds
     }
 
-    /// The point that lies `duration` later, or the last one there is.
+    /// Returns the time `duration` later, or the last one that can be represented.
     package func advanced(by duration: Duration) -> WallTime {
         let (sum, overflow) = microseconds.addingReportingOverflow(duration.wholeMicroseconds)
         return WallTime(microseconds: overflow ? (duration < .zero ? .min : .max) : sum)
     }
 
-    /// The time from `earlier` to this point; negative when `earlier` is later.
+    /// Returns the time from `earlier` to this time; negative where `earlier` is later.
     package func since(_ earlier: WallTime) -> Duration {
         let (difference, overflow) =
             microseconds.subtractingReportingOverflow(earlier.microseconds)
@@ -27,7 +27,7 @@ package struct WallTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// The duration in microseconds, rounded towards zero and held within 64 bits.
+    /// The duration in microseconds, rounded towards zero and clamped to 64 bits.
     package var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Scheme, host and port of a URL: what a server's wish to be left alone holds for.
+/// Scheme, host and port of a URL: the requests to which a server's Retry-After applies.
 package struct Origin: Hashable, Sendable {
-    /// For example `https://example.org:443`; the host in small letters, without the dot that may
-    /// end an absolute name.
+    /// For example `https://example.org:443`; the host is in small letters, without the dot that
+    /// may end an absolute name.
     package let text: String
-    /// For example `example.org`; an IPv6 address in brackets.
+    /// For example `example.org`; an IPv6 address is in brackets.
     package let host: String
-    /// Whether it is this computer, which is there without any network.
+    /// Whether the host is this computer, which can be reached without a network.
     package let isLoopback: Bool
 
     /// - Parameters:
     ///   - scheme: in small letters.
     ///   - host: in small letters, an IPv6 address in brackets.
-    ///   - port: nil where the scheme has none of its own and the URL gives none.
+    ///   - port: nil where the URL gives none and the scheme has no default.
     package init(scheme: String, host: String, port: Int?) {
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
         self.host = name
@@ -21,7 +21,7 @@ package struct Origin: Hashable, Sendable {
         isLoopback = Self.isLoopback(name)
     }
 
-    /// Reads a URL in the normal form in which it is recorded; nil for what is none.
+    /// Reads a URL in the normal form in which it is recorded; returns nil for other text.
     package init?(url: String) {
         guard let parts = URLParts(url) else { return nil }
         let scheme = String(parts.scheme)
@@ -37,7 +37,7 @@ package struct Origin: Hashable, Sendable {
         self.init(scheme: scheme, host: String(host), port: port)
     }
 
-    /// The port that a URL means when it gives none (IANA's registry).
+    /// Returns the default port of a scheme (IANA's registry); nil for an unknown scheme.
     private static func port(of scheme: String) -> Int? {
         switch scheme {
         case "http": 80
@@ -49,14 +49,14 @@ package struct Origin: Hashable, Sendable {
         }
     }
 
-    /// 127.0.0.0/8 and ::1, the unspecified addresses, which lead here on Linux as well, and the
-    /// names that RFC 6761 section 6.3 keeps for them.
+    /// Whether a host is 127.0.0.0/8, ::1, an unspecified address, which also means this computer
+    /// on Linux, or a name that RFC 6761 section 6.3 reserves for it.
     private static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
         guard host.hasPrefix("["), host.hasSuffix("]") else { return isLoopback(ipv4: host[...]) }
         let address = host.dropFirst().dropLast()
         if address == "::1" || address == "::" { return true }
-        // An IPv4 address in the form of the other (RFC 4291 section 2.5.5.2).
+        // An IPv4 address in IPv6 form (RFC 4291 section 2.5.5.2).
         let mark = "::ffff:"
         guard address.hasPrefix(mark) else { return false }
         let mapped = address.dropFirst(mark.count)
@@ -68,7 +68,7 @@ package struct Origin: Hashable, Sendable {
     }
 
     private static func isLoopback(ipv4 address: Substring) -> Bool {
-        // By bytes: every task's host is looked at many times.
+        // By bytes, for speed: every task's host is checked many times.
         var numbers = SIMD4<Int>.zero
         var (place, digits) = (0, 0)
         for byte in address.utf8 {
@@ -87,6 +87,6 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension TaskRequest {
-    /// Where the first request goes; nil where the URL is none.
+    /// The host of the first request; nil where the URL is not valid.
     package var origin: Origin? { Origin(url: url) }
 }

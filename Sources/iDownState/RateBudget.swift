@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Shares bytes out among connections: one limit over all tasks, and one a task.
+/// Shares bytes out among connections, under one limit for all tasks and one for each task.
 ///
-/// A connection takes what it may, and waits when that was less than it had. From time to time,
-/// and only while somebody waits, `distribute` shares out what has been filled meanwhile: first
-/// among the tasks, then among the connections of each. Tasks get equal shares; what a task cannot
-/// take, because its own limit is lower or its server slower, goes to the others.
+/// A connection takes the bytes that it may, and waits if those were fewer than it had. While any
+/// connection waits, `distribute` regularly shares out what has become available: first among the
+/// tasks, then among the connections of each task. Tasks get equal shares. What a task cannot take,
+/// because its own limit is lower or its server slower, goes to the others.
 ///
-/// Over any time the bytes taken are no more than the limit allows for it and for `depth`; as long
-/// as somebody waits they are no less either. Times are any clock's that only goes forward.
+/// In any period the bytes taken are no more than the limit allows for the period and for `depth`.
+/// While a connection waits they are no fewer either. Times are readings of a clock that only goes
+/// forward.
 package struct RateBudget: Sendable {
     /// A connection of a task.
     package struct Stream: Hashable, Sendable {
@@ -22,60 +23,63 @@ package struct RateBudget: Sendable {
     }
 
     private struct Account {
-        /// Bytes that it may take before it has to wait.
+        /// The bytes that the connection may take before it has to wait.
         var credit = 0
-        /// Its place among all that ever waited; nil while it does not.
+        /// The connection's place in the order of all waits; nil while it does not wait.
         var waitingSince: Int?
     }
 
-    /// What is kept for somebody who comes late: so short that ten seconds are still exact
-    /// within 3 %.
+    /// How much unused credit is kept while no connection waits: so little that the bytes over ten
+    /// seconds are still exact within 3 %.
     static let depth: Duration = .milliseconds(100)
-    /// What is kept while somebody waits: the distribution itself may come late.
+    /// How much credit is kept while a connection waits, because the distribution may be late.
     static let lateness: Duration = .seconds(1)
-    /// No connection is woken up for fewer bytes.
+    /// The fewest bytes for which a waiting connection is woken up.
     static let leastGrant = 256
-    /// However low a limit is, there is room for a whole grant and for what comes meanwhile.
+    /// The least credit that is kept at a low limit: enough for one grant and for what comes
+    /// meanwhile.
     static let leastDepth = 2 * leastGrant
-    /// Connections that use up what they get wait several times within it.
+    /// How long a task counts as held back after a wait; a connection that uses up what it gets
+    /// waits several times within it.
     static let memory: Duration = .milliseconds(150)
 
     private var pool: TokenBucket
     private var tasks: [TaskID: TokenBucket] = [:]
     private var accounts: [Stream: Account] = [:]
-    /// When a connection of a task last began to wait, or went on.
+    /// When a connection of each task last began to wait, or stopped waiting.
     private var lastWaits: [TaskID: Duration] = [:]
     private var lastPlace = 0
     private var waiting = 0
 
     /// - Parameters:
-    ///   - limit: bytes a second over all tasks; 0 for no limit.
-    ///   - time: now.
+    ///   - limit: bytes a second for all tasks together; 0 for no limit.
+    ///   - time: the present time.
     package init(limit: Int64 = 0, at time: Duration) {
         pool = TokenBucket(limit: limit, at: time)
     }
 
-    /// Whether anybody could have to wait.
+    /// Whether there is any limit, so that connections may have to wait.
     package var isLimited: Bool { pool.limit > 0 || tasks.values.contains { $0.limit > 0 } }
 
     package var hasWaiters: Bool { waiting > 0 }
 
-    /// The lowest limit that holds for a task, in bytes a second; nil for none.
+    /// Returns the lowest limit that applies to a task, in bytes a second; nil without a limit.
     package func limit(for task: TaskID) -> Int64? {
         [pool.limit, tasks[task]?.limit ?? 0].filter { $0 > 0 }.min()
     }
 
-    /// What a task gets, in bytes a second, while all others take theirs too; nil for no limit.
+    /// Returns the bytes a second that a task gets if all others use their shares; nil without a
+    /// limit.
     package func share(of task: TaskID) -> Int64? {
         let equal = pool.limit > 0 ? max(1, pool.limit / Int64(max(1, tasks.count))) : 0
         return [equal, tasks[task]?.limit ?? 0].filter { $0 > 0 }.min()
     }
 }
 
-// MARK: Whom it holds back
+// MARK: Tasks held back
 
 extension RateBudget {
-    /// Whether a task would have brought more than it may, now or a moment ago.
+    /// Whether a task could bring more bytes than it may, now or a moment ago.
     package func holdsBack(_ task: TaskID, at time: Duration) -> Bool {
         if let last = lastWaits[task], time - last < Self.memory { return true }
         return accounts.contains { $0.key.task == task && $0.value.waitingSince != nil }
@@ -85,7 +89,7 @@ extension RateBudget {
 // MARK: Limits
 
 extension RateBudget {
-    /// Another limit over all tasks; 0 for none.
+    /// Changes the limit for all tasks together; 0 for no limit.
     package mutating func setLimit(_ limit: Int64, at time: Duration) {
         fillAll(at: time)
         takeBackCredits()
@@ -93,7 +97,7 @@ extension RateBudget {
         spill()
     }
 
-    /// Another limit for one task; a task that is not here has none.
+    /// Changes the limit of one task; a task that has not joined is ignored.
     package mutating func setLimit(of task: TaskID, to limit: Int64, at time: Duration) {
         fillAll(at: time)
         takeBackCredits()
@@ -101,19 +105,19 @@ extension RateBudget {
         spill()
     }
 
-    /// A task starts; its connections follow by themselves.
+    /// Adds a task; its connections are added when they take bytes.
     package mutating func join(_ task: TaskID, limit: Int64, at time: Duration) {
         tasks[task] = TokenBucket(limit: limit, at: time)
     }
 
-    /// A task has ended, and all of its connections with it.
+    /// Removes a task and all of its connections.
     package mutating func leave(_ task: TaskID) {
         for stream in accounts.keys where stream.task == task { leave(stream) }
         tasks[task] = nil
         lastWaits[task] = nil
     }
 
-    /// A connection has ended.
+    /// Removes a connection.
     package mutating func leave(_ stream: Stream) {
         guard let account = accounts.removeValue(forKey: stream) else { return }
         if account.waitingSince != nil { waiting -= 1 }
@@ -124,10 +128,10 @@ extension RateBudget {
 // MARK: Taking
 
 extension RateBudget {
-    /// Takes as many of `count` bytes as may go now.
+    /// Takes as many of `count` bytes as the connection may take now.
     ///
-    /// - Returns: 0 to `count`; less than `count` means that the connection waits from now on,
-    ///   until `distribute` names it.
+    /// - Returns: 0 to `count`; fewer than `count` means that the connection waits from now on,
+    ///   until `distribute` returns it.
     package mutating func take(_ count: Int, for stream: Stream, at time: Duration) -> Int {
         guard let task = tasks[stream.task], pool.limit > 0 || task.limit > 0 else { return count }
         fill(stream.task, at: time)
@@ -138,7 +142,7 @@ extension RateBudget {
             account.credit -= count
             return count
         }
-        // Nobody is overtaken who waits already.
+        // Connections that already wait come first.
         if waiting == 0, min(pool.room, tasks[stream.task]?.room ?? 0) >= Double(missing) {
             charge(missing, stream.task)
             account.credit = 0
@@ -154,7 +158,7 @@ extension RateBudget {
         return account.credit
     }
 
-    /// Gives bytes back that were taken and could not be used.
+    /// Returns bytes that a connection has taken and could not use.
     package mutating func giveBack(_ count: Int, for stream: Stream) {
         giveBack(count, stream.task)
     }
@@ -183,7 +187,7 @@ extension RateBudget {
         }
     }
 
-    /// What nobody wanted does not pile up.
+    /// Drops credit beyond ``depth``, so that unused credit does not pile up.
     private mutating func spill() {
         pool.spill(beyond: Self.depth, atLeast: Self.leastDepth)
         for id in tasks.keys { tasks[id]?.spill(beyond: Self.depth, atLeast: Self.leastDepth) }
@@ -200,12 +204,13 @@ extension RateBudget {
 // MARK: Sharing out
 
 extension RateBudget {
-    /// Shares out what has been filled since the last time.
+    /// Shares out what has become available since the last distribution.
     ///
-    /// - Returns: the connections that wait no longer, longest waiting first.
+    /// - Returns: the connections that wait no longer, task by task, those of a task that waited
+    ///   longest first.
     package mutating func distribute(at time: Duration) -> [Stream] {
         fillAll(at: time)
-        // Who did not need all of it leaves it to the others.
+        // Credit that a connection has not used is shared out again.
         takeBackCredits()
         var granted: [Stream] = []
         let groups = waitingGroups()
@@ -219,15 +224,17 @@ extension RateBudget {
         return granted
     }
 
-    /// A task and its connections that wait, longest first.
+    /// A task and its waiting connections, those that wait longest first.
     private struct Group {
         var streams: [Stream]
         let room: Double
         var place: Int
     }
 
-    /// The tasks among which the pool is shared: those that can take the least come first, so
-    /// that what they leave is there for the others.
+    /// Returns the tasks among which the pool is shared.
+    ///
+    /// Those that can take the least come first, so that what they leave is available for the
+    /// others.
     private func waitingGroups() -> [Group] {
         var groups: [TaskID: Group] = [:]
         let waiters = accounts.compactMap { stream, account in
@@ -244,10 +251,10 @@ extension RateBudget {
             .sorted { ($0.room, $0.place) < ($1.room, $1.place) }
     }
 
-    /// Gives a task's share to its connections in equal parts.
+    /// Gives a task's share to its connections in equal parts, and returns those that got one.
     private mutating func grant(_ share: Double, _ streams: [Stream]) -> [Stream] {
         let whole = Self.count(share)
-        // Without a limit there is nothing to count: they just go on.
+        // Without a limit nothing is counted, and all connections continue.
         let isLimited = share < .infinity
         let chosen = isLimited ? Array(streams.prefix(whole / Self.leastGrant)) : streams
         let part = isLimited && !chosen.isEmpty ? whole / chosen.count : 0
@@ -259,6 +266,6 @@ extension RateBudget {
         return chosen
     }
 
-    /// Whole bytes, held within what Int takes: limits come from outside.
+    /// Returns whole bytes, clamped to what Int can hold: limits come from outside.
     private static func count(_ bytes: Double) -> Int { Int(max(0, min(bytes, 1e15))) }
 }

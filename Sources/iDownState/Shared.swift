@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that is not copied with what holds it.
+/// Holds an immutable value, so that several owners share one copy.
 ///
-/// A task's record takes 700 bytes. What a commit has changed is kept, told and shown from one copy,
-/// however many tasks that are.
+/// A task's record takes 700 bytes. The records that a commit changes are kept, announced and shown
+/// from one copy each, however many they are.
 package final class Shared<Value: Sendable>: Sendable {
     package let value: Value
 

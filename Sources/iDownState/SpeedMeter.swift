@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes a second over the last half second or more.
+/// Measures bytes a second, over the last half second or more.
 package struct SpeedMeter: Sendable {
-    /// Short enough to follow, long enough not to flicker.
+    /// Short enough to follow changes, long enough not to flicker.
     package static let window: Duration = .milliseconds(500)
 
     private var markBytes: Int64
@@ -11,13 +11,13 @@ package struct SpeedMeter: Sendable {
 
     /// - Parameters:
     ///   - bytes: the bytes received so far.
-    ///   - time: any clock's reading that only goes forward.
+    ///   - time: a reading of a clock that only goes forward.
     package init(bytes: Int64, at time: Duration) {
         markBytes = bytes
         mark = time
     }
 
-    /// Takes a reading; the speed is renewed once the window is full.
+    /// Adds a reading; the speed changes once the window is full.
     package mutating func read(bytes: Int64, at time: Duration) {
         let elapsed = time - mark
         guard elapsed >= Self.window else { return }

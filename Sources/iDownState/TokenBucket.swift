@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that may go now, filled at a rate: a token bucket.
+/// A token bucket: bytes that may be sent now, filled at a rate.
 struct TokenBucket: Sendable {
     /// Bytes a second; 0 for no limit.
     private(set) var limit: Int64
     private var bytes: Double = 0
     private var filledAt: Duration
 
-    /// Starts empty: a limit that is new allows nothing at once.
+    /// Starts empty, so that a new limit allows nothing immediately.
     init(limit: Int64, at time: Duration) {
         self.limit = max(0, limit)
         filledAt = time
     }
 
-    /// What may go now, in bytes; infinite without a limit.
+    /// The bytes that may be taken now; infinite without a limit.
     var room: Double { limit == 0 ? .infinity : bytes }
 
-    /// Another limit; what was filled by the old one stays.
+    /// Changes the limit; bytes that were filled at the old one stay.
     mutating func setLimit(_ limit: Int64) {
         self.limit = max(0, limit)
         if limit == 0 { bytes = 0 }
     }
 
-    /// Fills it for the time since the last filling; what it cannot hold flows over.
+    /// Adds the bytes for the time since the last call, and drops those that do not fit.
     mutating func fill(at time: Duration, holding depth: Duration, atLeast least: Int) {
         let elapsed = max(.zero, time - filledAt)
         filledAt = max(filledAt, time)
@@ -30,7 +30,7 @@ struct TokenBucket: Sendable {
         spill(beyond: depth, atLeast: least)
     }
 
-    /// Lets flow over what is more than the limit fills in `depth`, and more than `least` bytes.
+    /// Drops bytes beyond what the limit fills in `depth`, but keeps at least `least` bytes.
     mutating func spill(beyond depth: Duration, atLeast least: Int) {
         bytes = min(bytes, max(Double(limit) * (depth / .seconds(1)), Double(least)))
     }

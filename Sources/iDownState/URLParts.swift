@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the parts of a URL stand that is in the normal form in which it is recorded.
+/// The parts of a URL in the normal form in which it is recorded.
 ///
-/// Found by bytes: every task is looked at many times, and to a combining mark behind it a slash
-/// would be another character.
+/// They are found by bytes: every task's URL is read often, and as a character a slash would differ
+/// with a combining mark after it.
 struct URLParts {
-    /// What stands before `://`.
+    /// The text before `://`.
     let scheme: Substring
-    /// From there to the path, with user and password.
+    /// The text from there to the path, with user and password.
     let authority: Substring
-    /// Host and port: what stands behind the last `@`, since a password may hold another one.
+    /// Host and port: the text after the last `@`, since a password may contain another one.
     let address: Substring
-    /// From the first slash behind the address, without query and fragment; it may be empty.
+    /// The text from the first slash after the address, without query and fragment; may be empty.
     let path: Substring
 
     var hasLogin: Bool { address.startIndex != authority.startIndex }
 
-    /// User and password as they stand before the `@`; nil where there is none.
+    /// User and password as they stand before the `@`; nil where there are none.
     var login: Substring? {
         hasLogin ? authority[..<address.startIndex].dropLast() : nil
     }
 
-    /// The URL with a login in front of its host; as it is where it has one, or is no URL.
+    /// Returns the URL with a login before its host; unchanged if it has one or is not valid.
     static func adding(_ login: some StringProtocol, to url: String) -> String {
         guard let parts = URLParts(url), !parts.hasLogin else { return url }
         return url[..<parts.authority.startIndex] + login + "@" + url[parts.address.startIndex...]
     }
 
-    /// Nil for what is no URL.
+    /// Returns nil for text that is not a URL.
     init?(_ url: String) {
         var url = url
         guard let places = url.withUTF8({ Places($0[...]) }) else { return nil }
@@ -40,13 +40,13 @@ struct URLParts {
         path = url[end..<index(places.end)]
     }
 
-    /// Where the parts begin, counted in bytes.
+    /// The offsets at which the parts begin, in bytes.
     private struct Places {
         let colon: Int
         let authority: Int
         let address: Int
         let path: Int
-        /// Where the path ends.
+        /// The offset at which the path ends.
         let end: Int
 
         init?(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
