@@ -3,30 +3,34 @@
 import CCurl
 import Glibc
 
-/// The sockets behind libcurl's connections, which it does not tell before a request is sent.
+/// Knows the sockets of libcurl's connections, which libcurl does not tell before it sends a
+/// request.
 ///
 /// A server may send more than it has announced. libcurl reads up to the announced end and keeps
-/// the connection; what is left would be taken for the answer to the next request on it, and each
-/// answer that follows for that of the one after (lib/cf-socket.c of 7.88 takes bytes that wait for
-/// a sign of life). So a connection on which anything waits carries no further request.
+/// the connection. It would then take the remaining bytes for the answer to the next request, and
+/// each further answer for that of the request after it, because it takes waiting bytes for a sign
+/// that the connection is alive (lib/cf-socket.c of 7.88). So a connection on which bytes wait
+/// carries no further request.
 ///
 /// Belongs to the pool's thread.
 final class ConnectionSockets {
-    /// What libcurl says of a connection.
+    /// How libcurl identifies a connection.
     struct Key: Hashable {
         let address: String
         let port: Int32
         let localPort: Int32
     }
 
-    /// More than libcurl keeps idle, and runs at once; beyond it those that are gone are forgotten.
+    /// The most sockets to remember, more than libcurl keeps idle and runs at once.
+    ///
+    /// Beyond it, closed ones are forgotten.
     private static let limit = 512
 
     private var sockets: [Key: Int32] = [:]
-    /// Those that lead to servers of files.
+    /// The connections to FTP and SFTP servers.
     private var fileServers: Set<Key> = []
 
-    /// Takes note of a new connection, which was made on one of these sockets.
+    /// Remembers a new connection, which was made on one of these sockets.
     func note(_ key: Key, madeOn opened: [Int32], isFileServer: Bool) {
         guard let socket = opened.last(where: { Self.isOpen($0, at: key) }) else { return }
         if sockets.count >= Self.limit {
@@ -38,8 +42,9 @@ final class ConnectionSockets {
         if isFileServer { fileServers.insert(key) }
     }
 
-    /// Ends the idle connections to servers of files, before libcurl says farewell on them: it
-    /// would wait for each one's last words, for two minutes where nobody is there any more.
+    /// Shuts down the idle connections to FTP and SFTP servers, before libcurl closes them.
+    ///
+    /// libcurl would wait for each server's last reply, for two minutes where the server is gone.
     func hangUp() {
         for key in fileServers {
             guard let socket = sockets[key], Self.isOpen(socket, at: key) else { continue }
@@ -47,12 +52,13 @@ final class ConnectionSockets {
         }
     }
 
-    /// Looks whether something has come that nobody has asked for, be it the end.
+    /// Whether an idle connection must carry no further request, because it has received bytes that
+    /// were not requested, or its end.
     ///
     /// - Parameters:
-    ///   - key: a connection on which nothing is under way.
+    ///   - key: a connection without a transfer.
     ///   - tls: its TLS; nil where it has none.
-    /// - Returns: whether it is to carry no further request.
+    /// - Returns: whether anything is left on the connection.
     func hasLeftovers(_ key: Key, tls: UnsafeMutableRawPointer?) -> Bool {
         if let tls, ccurl_has_pending(tls) != 0 { return true }
         guard let socket = sockets[key], Self.isOpen(socket, at: key) else { return false }
@@ -60,7 +66,7 @@ final class ConnectionSockets {
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Whether the number still stands for that connection's socket.
+    /// Whether the descriptor still belongs to that connection's socket.
     private static func isOpen(_ socket: Int32, at key: Key) -> Bool {
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -69,7 +75,7 @@ final class ConnectionSockets {
                 getsockname(socket, pointer.baseAddress, &length) == 0
             }
         }
-        // The port stands at the same place for IPv4 and IPv6.
+        // The port is at the same offset for IPv4 and IPv6.
         let isInternet = [AF_INET, AF_INET6].contains(Int32(address.sin6_family))
         return isBound && isInternet && Int32(UInt16(bigEndian: address.sin6_port)) == key.localPort
     }

@@ -3,15 +3,15 @@
 import CCurl
 
 extension EasyHandle {
-    /// Proxy and trust: nothing here is left to the process's environment.
+    /// Sets proxy and certificates; none of it comes from the process's environment.
     func applyWay(_ request: TransferRequest) throws(CurlFailure) {
         switch request.proxy {
         case .direct, .unusable:
-            // The empty text also keeps libcurl from looking at the environment.
+            // An empty text also keeps libcurl from reading the environment.
             try set(CURLOPT_PROXY, "")
         case .through(let proxy):
             try set(CURLOPT_PROXY, proxy.address)
-            // That the proxy serves this host was decided with the choice.
+            // The choice of the proxy has already considered its exceptions.
             try set(CURLOPT_NOPROXY, "")
             if let credentials = proxy.credentials {
                 try set(CURLOPT_PROXYUSERNAME, credentials.user)
@@ -28,7 +28,8 @@ extension EasyHandle {
         }
     }
 
-    /// What the user keeps for the host; what the request says itself comes first.
+    /// Sets the user's stored logins and cookies for the host; the request's own fields override
+    /// them.
     func applyStoredLogins(_ request: TransferRequest) throws(CurlFailure) {
         if let file = request.netrcFile,
             request.headers.allSatisfy({ !$0.isNamed("authorization") })
@@ -41,19 +42,19 @@ extension EasyHandle {
         }
     }
 
-    /// What only FTP and SFTP know.
+    /// Sets the options for FTP and SFTP.
     func applyFileServer(
         _ request: TransferRequest,
         signingInBy login: SSHAccess.Login?
     ) throws(CurlFailure) {
         try set(CURLOPT_FILETIME, 1)
-        // A proxy that turns FTP into HTTP would make up a head of its own.
+        // A proxy that translates FTP into HTTP would add a head of its own.
         try set(CURLOPT_HTTPPROXYTUNNEL, 1)
         let silence = request.silenceTimeout.wholeMilliseconds
         if silence > 0 { try set(CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, silence / 1000)) }
         switch request.url.scheme {
         case "ftps":
-            // Without it libcurl goes on in clear where the server refuses to encrypt the data.
+            // Without this libcurl continues unencrypted if the server refuses to encrypt the data.
             try set(CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue))
         case "sftp":
             try applySSH(request, login)
@@ -66,7 +67,7 @@ extension EasyHandle {
         _ request: TransferRequest,
         _ login: SSHAccess.Login?
     ) throws(CurlFailure) {
-        // A request without such a file is refused; with none set libcurl would trust anybody.
+        // A request without a known hosts file is refused; with none set libcurl trusts any host.
         try set(CURLOPT_SSH_KNOWNHOSTS, request.ssh.knownHostsFile ?? "/dev/null")
         switch login {
         case .agent:
@@ -81,7 +82,7 @@ extension EasyHandle {
             )
         case nil:
             try set(CURLOPT_SSH_AUTH_TYPES, Int(CURLSSH_AUTH_NONE))
-            // Nor may it go over a connection that somebody else has signed in on.
+            // An existing connection may be signed in with another login.
             try set(CURLOPT_FRESH_CONNECT, 1)
         }
     }

@@ -3,12 +3,12 @@
 import CCurl
 
 extension EasyHandle {
-    /// Turns a request into options; the handle must be fresh or reset.
+    /// Sets the options for a request; the handle must be fresh or reset.
     ///
     /// - Parameters:
     ///   - request: what to get.
-    ///   - login: the way to sign in over SSH that is tried now.
-    /// - Throws: ``CurlFailure`` for what cannot be sent, and where there is no memory.
+    ///   - login: how to sign in over SSH in this try.
+    /// - Throws: ``CurlFailure`` for a request that cannot be sent, and for lack of memory.
     func apply(
         _ request: TransferRequest,
         signingInBy login: SSHAccess.Login?
@@ -26,7 +26,7 @@ extension EasyHandle {
         try set(CURLOPT_HTTPHEADER, Self.headerLines(of: request))
         let readsToEnd = try applyReadingToEnd(request)
         if let range = request.range, !readsToEnd {
-            // Never RESUME_FROM: with it libcurl takes 416, and a 200 of the wrong length, for
+            // Never RESUME_FROM: with it libcurl treats a 416, and a 200 of the wrong length, as
             // success.
             try set(CURLOPT_RANGE, range)
         }
@@ -34,27 +34,28 @@ extension EasyHandle {
         if !request.userAgent.isEmpty { try set(CURLOPT_USERAGENT, request.userAgent) }
     }
 
-    /// What holds for every transfer.
+    /// Sets the options that are the same for every transfer.
     private func applyHouseRules() throws(CurlFailure) {
-        // Signals are the process's; name lookup has a thread of its own and needs none.
+        // Signals belong to the process; name lookup has its own thread and needs none.
         try set(CURLOPT_NOSIGNAL, 1)
-        // A lookup that hangs must not hang the whole pool when its transfer is given up.
+        // A hanging name lookup must not block the whole pool when its transfer is given up.
         try set(CURLOPT_QUICK_EXIT, 1)
-        // The caller follows redirects, judges statuses and decodes bodies: libcurl 7.88 takes a
-        // compressed body that ends too early for a whole one.
+        // The caller follows redirects, judges statuses and decodes bodies: libcurl 7.88 accepts a
+        // compressed body that ends too early.
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_FAILONERROR, 0)
         try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         try set(CURLOPT_HTTP09_ALLOWED, 0)
-        // The proxy's answer to CONNECT is none of the host's.
+        // The proxy's answer to CONNECT is not the host's.
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         try set(CURLOPT_TCP_KEEPALIVE, 1)
     }
 
-    /// URL and login apart, so that no message of libcurl's can repeat the login.
+    /// Sets URL and login separately, so that no message of libcurl can repeat the login.
     private func applyAddress(_ request: TransferRequest) throws(CurlFailure) {
         try set(CURLOPT_URL, request.url.withoutUserInfo)
-        // None at all for a scheme that is not served; never another one than the URL's.
+        // Only the URL's own scheme is allowed. One that is not served stays forbidden, because
+        // `http` is allowed in its place.
         let isServed = URLReference.servedSchemes.contains(request.url.scheme)
         try set(CURLOPT_PROTOCOLS_STR, isServed ? request.url.scheme : "http")
         if let user = request.credentials?.user ?? request.url.user {
@@ -68,7 +69,8 @@ extension EasyHandle {
             try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         case .http2:
             try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-            // Rather a stream of a connection that is about to stand than a connection more.
+            // Waits for a connection that is being made, to use a stream of it, before making
+            // another.
             try set(CURLOPT_PIPEWAIT, 1)
         }
     }
@@ -82,12 +84,12 @@ extension EasyHandle {
         try set(CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
         let silence = request.silenceTimeout.wholeMilliseconds
         if silence > 0 {
-            // Less than a byte a second for so long. A paused transfer is not looked at, and
-            // resuming it starts the count anew (lib/speedcheck.c, lib/easy.c).
+            // Fewer than one byte a second for this time. A paused transfer is not checked, and
+            // resuming it restarts the time (lib/speedcheck.c, lib/easy.c).
             try set(CURLOPT_LOW_SPEED_LIMIT, 1)
             try set(CURLOPT_LOW_SPEED_TIME, silence / 1000 + (silence % 1000 == 0 ? 0 : 1))
         }
-        // The bounds that libcurl would hold it to (CURL_MAX_READ_SIZE).
+        // libcurl's own bounds (CURL_MAX_READ_SIZE).
         let size = min(max(request.receiveBufferSize, 1024), 10 * 1024 * 1024)
         try set(CURLOPT_BUFFERSIZE, size)
     }
@@ -99,7 +101,7 @@ extension EasyHandle {
 }
 
 extension Duration {
-    /// Milliseconds for libcurl: not negative, rounded up, held within what it takes as an int.
+    /// The milliseconds for libcurl: not negative, rounded up, clamped to what an int can hold.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         let limit = Int64(Int32.max)

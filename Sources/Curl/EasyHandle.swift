@@ -2,13 +2,13 @@
 
 import CCurl
 
-/// One easy handle with all that must live as long as its transfer.
+/// An easy handle, with everything that must live as long as its transfer.
 ///
-/// Belongs to the pool's thread. It is used for many transfers, one after the other.
+/// Belongs to the pool's thread. Several transfers use it, one after the other.
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
-    /// Whether nothing is left behind by a reset that another transfer must not have: cookies
-    /// are (curl_easy_reset(3)).
+    /// Whether a reset removes everything that another transfer must not get; cookies stay
+    /// (curl_easy_reset(3)).
     private(set) var isReusable = true
     private let funnel: Funnel
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
@@ -23,13 +23,13 @@ final class EasyHandle {
     }
 
     deinit {
-        // Also takes the handle out of a multi handle that it is still in.
+        // Also removes the handle from a multi handle that still contains it.
         curl_easy_cleanup(pointer)
         freeLists()
         errorText.deallocate()
     }
 
-    /// Forgets the last transfer's options, keeps what makes the next one cheap; `curl_easy_reset`.
+    /// Removes the last transfer's options, keeps what speeds up the next one; `curl_easy_reset`.
     func reset() {
         curl_easy_reset(pointer)
         freeLists()
@@ -41,11 +41,11 @@ final class EasyHandle {
         lists = []
     }
 
-    /// Whether the next transfer may have a receive buffer of its own size.
+    /// Whether the next transfer can set the size of its receive buffer.
     ///
-    /// libcurl keeps the last one after some ends, as of a request that waited for an HTTP/2
-    /// connection which then went away, and refuses every size as long as it has it (lib/setopt.c
-    /// of 7.88).
+    /// After some ends libcurl keeps the buffer, for example of a request that waited for an HTTP/2
+    /// connection which then went away. It refuses every size while it has one (lib/setopt.c of
+    /// 7.88).
     var hasLeftItsBuffer: Bool {
         do throws(CurlFailure) {
             try set(CURLOPT_BUFFERSIZE, 16 << 10)
@@ -55,7 +55,7 @@ final class EasyHandle {
         }
     }
 
-    /// What libcurl wrote on the failure: more exact than the code's sentence; often empty.
+    /// libcurl's text on the failure: more exact than the code's description, but often empty.
     var failureText: String {
         let bytes = UnsafeRawBufferPointer(errorText).prefix { $0 != 0 }
         return String(decoding: bytes, as: UTF8.self)
@@ -63,7 +63,7 @@ final class EasyHandle {
 
     // MARK: Options
 
-    /// Has failures described in ``failureText``.
+    /// Makes libcurl describe failures in ``failureText``.
     func collectFailureText() throws(CurlFailure) {
         try set(CURLOPT_ERRORBUFFER, errorText.baseAddress.map(UnsafeMutableRawPointer.init))
     }
@@ -76,7 +76,7 @@ final class EasyHandle {
         try funnel.call("curl_easy_setopt") { ccurl_setopt_string(pointer, option, value) }
     }
 
-    /// What is behind the pointer must outlive the transfer.
+    /// The memory behind the pointer must outlive the transfer.
     func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(CurlFailure) {
         try funnel.call("curl_easy_setopt") { ccurl_setopt_pointer(pointer, option, value) }
     }
@@ -102,7 +102,7 @@ final class EasyHandle {
         try funnel.call("curl_easy_setopt") { ccurl_setopt_ssh_key_function(pointer, function) }
     }
 
-    /// Reads cookies for this transfer; the handle is not to be used for another one.
+    /// Reads cookies for this transfer; the handle must not be used for another one.
     func set(cookieFile: String) throws(CurlFailure) {
         isReusable = false
         try set(CURLOPT_COOKIEFILE, cookieFile)
@@ -123,22 +123,22 @@ final class EasyHandle {
         try funnel.call("curl_easy_setopt") { ccurl_setopt_list(pointer, option, list) }
     }
 
-    /// Keeps the library from waiting for last words of the server when the handle is taken out of
-    /// its multi handle: over SFTP it would, for as long as silence is allowed.
+    /// Keeps libcurl from waiting for the server's last reply when the handle is removed from its
+    /// multi handle: over SFTP it waits for as long as silence is allowed.
     func hurry() {
         do throws(CurlFailure) {
             try set(CURLOPT_TIMEOUT_MS, 1)
         } catch {
-            // It takes longer then.
+            // The removal then takes longer.
         }
     }
 
-    /// Reading goes on, perhaps with calls of the callbacks from within; `curl_easy_pause`.
+    /// Continues reading; callbacks may be called before this returns; `curl_easy_pause`.
     func unpause() throws(CurlFailure) {
         try funnel.call("curl_easy_pause") { curl_easy_pause(pointer, CURLPAUSE_CONT) }
     }
 
-    // MARK: What is known afterwards. A fact that cannot be had is no failure of the transfer.
+    // MARK: Facts about the transfer. A missing fact is no failure of the transfer.
 
     func number(_ info: CURLINFO) -> Int? {
         var value = 0
@@ -147,8 +147,8 @@ final class EasyHandle {
 
     func microseconds(_ info: CURLINFO) -> Duration? { offset(info).map { .microseconds($0) } }
 
-    /// A large number, for example a time or a length; libcurl says -1 for one that it does not
-    /// know.
+    /// Returns a large number, for example a time or a length; libcurl returns -1 for an unknown
+    /// one.
     func offset(_ info: CURLINFO) -> Int64? {
         var value: curl_off_t = 0
         return read { ccurl_getinfo_offset(pointer, info, &value) } ? Int64(value) : nil
@@ -160,9 +160,9 @@ final class EasyHandle {
         return value.map { String(cString: $0) }
     }
 
-    /// The TLS of the connection that the transfer is on right now; nil without one.
+    /// The TLS of the connection that the transfer uses at present; nil without one.
     ///
-    /// Two transfers that have it in common are on one connection.
+    /// Two transfers with the same TLS use the same connection.
     var tls: UnsafeMutableRawPointer? {
         var value: UnsafeMutableRawPointer?
         return read { ccurl_getinfo_tls(pointer, &value) } ? value : nil

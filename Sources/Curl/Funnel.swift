@@ -4,7 +4,7 @@ import CCurl
 
 /// Why a call into libcurl failed.
 public struct CurlFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// ``CurlCode/localFailure``, or a code of the easy interface for a request that cannot be sent.
+    /// ``CurlCode/localFailure``, or a code of the easy interface for an invalid request.
     public let code: CurlCode
     /// The function that failed and the library's sentence.
     public let description: String
@@ -15,14 +15,14 @@ public struct CurlFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The one point through which each call into libcurl passes that can fail.
+/// All calls into libcurl that can fail pass through here.
 ///
 /// It turns the library's three conventions (CURLcode, CURLMcode, NULL) into a thrown
-/// ``CurlFailure``; with a plan it makes the n-th call fail. Without one it costs a test for nil.
+/// ``CurlFailure``. With a plan it makes the n-th call fail; without one it costs a test for nil.
 struct Funnel: Sendable {
     let plan: CurlFaultPlan?
 
-    /// A call of the easy interface; `curl_easy_*`.
+    /// Makes a call of the easy interface; `curl_easy_*`.
     func call(_ name: StaticString, _ body: () -> CURLcode) throws(CurlFailure) {
         let code = strikes ? CURLE_OUT_OF_MEMORY : body()
         guard code != CURLE_OK else { return }
@@ -33,7 +33,7 @@ struct Funnel: Sendable {
         )
     }
 
-    /// A call of the multi interface; `curl_multi_*`.
+    /// Makes a call of the multi interface; `curl_multi_*`.
     func call(_ name: StaticString, _ body: () -> CURLMcode) throws(CurlFailure) {
         let code = strikes ? CURLM_OUT_OF_MEMORY : body()
         guard code != CURLM_OK else { return }
@@ -41,7 +41,7 @@ struct Funnel: Sendable {
         throw CurlFailure(code: .localFailure, description: "\(name): \(sentence)")
     }
 
-    /// A call that answers NULL when there is no memory.
+    /// Makes a call that returns NULL where there is no memory.
     func call<Pointer>(
         _ name: StaticString,
         _ body: () -> Pointer?
@@ -52,7 +52,7 @@ struct Funnel: Sendable {
         return made
     }
 
-    /// A call of the URL interface, which answers a code that its caller reads; `curl_url_*`.
+    /// Makes a call of the URL interface, whose code the caller checks; `curl_url_*`.
     func call(_ name: StaticString, _ body: () -> CURLUcode) -> CURLUcode {
         strikes ? CURLUE_OUT_OF_MEMORY : body()
     }

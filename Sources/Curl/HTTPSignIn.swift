@@ -4,34 +4,36 @@ import CCurl
 
 /// How one request signs in by HTTP, at its host and at its proxy.
 ///
-/// Over TLS a host gets the password with the first request (Basic, RFC 7617); without TLS no host or
-/// proxy gets a login before it has asked for one, and where it takes Digest (RFC 7616), it gets no
-/// more. What it asked for is remembered, so that only a folder's first request is sent twice. libcurl
-/// answers a challenge by itself: the head that held it is kept from the sink, since another one follows.
+/// Over TLS a host gets the password with the first request (Basic, RFC 7617). Without TLS no host
+/// or proxy gets a login before it has asked for one, and one that accepts Digest (RFC 7616) never
+/// gets the password itself. The method is remembered, so that only the first request for a folder
+/// is sent twice. libcurl answers a challenge itself, so the head with the challenge is held back
+/// from the sink, because another head follows.
 ///
 /// Belongs to the pool's thread.
 struct HTTPSignIn {
-    /// What becomes of a line of a head.
+    /// What to do with a line of a head.
     enum Reading {
-        /// It is the sink's.
+        /// Give the line to the sink.
         case pass
-        /// It is kept.
+        /// The line is held back.
         case held
-        /// All that was kept is the sink's.
+        /// Give all lines that were held back to the sink.
         case release
-        /// The request is to be sent anew, in the way that is asked for.
+        /// Send the request again, with the method that was asked for.
         case beginAnew
-        /// It ends a head that is the sink's, and the transfer: nothing else would follow for ever.
+        /// Give the line, which ends the head, to the sink and end the transfer: the challenges
+        /// would never stop.
         case last
     }
 
-    /// So often a login may be asked for again after one was given: nonces of Digest become old, and
-    /// libcurl answers each of them.
+    /// How often a login may be asked for again after one was given: Digest nonces expire, and
+    /// libcurl answers each new one.
     private static let mostAgain = 3
 
     private struct Side {
         let party: SignInMethods.Party
-        /// What libcurl may do.
+        /// The methods that libcurl may use.
         let methods: SignInMethods
         let option: CURLoption
         let offers: CURLINFO
@@ -39,17 +41,17 @@ struct HTTPSignIn {
         var timesAgain = 0
     }
 
-    /// By the status that asks for a login.
+    /// Host and proxy, by the status that asks for a login.
     private var sides: [Int: Side] = [:]
-    /// The status of the head that is being kept.
+    /// The status of the head that is held back; nil where none is.
     private var asking: Int?
     private var held: [[UInt8]] = []
-    /// The head that is being read is the last one.
+    /// Whether the head that is being read is the last one.
     private var isLast = false
 
     /// - Parameters:
-    ///   - request: what is asked for, of whom, through whom.
-    ///   - known: what hosts and proxies have asked for.
+    ///   - request: the request, with its host and proxy.
+    ///   - known: the methods that hosts and proxies have asked for.
     init(_ request: TransferRequest, _ known: KnownSignIns) {
         guard request.url.isHTTP || request.proxy != .direct else { return }
         if request.signsIn {
@@ -79,14 +81,14 @@ struct HTTPSignIn {
         for side in sides.values { try easy.set(side.option, side.methods.rawValue) }
     }
 
-    /// Looks at a line of a head, its end included.
+    /// Decides what to do with a line of a head.
     ///
     /// - Parameters:
-    ///   - line: the line.
-    ///   - easy: the handle that it came by.
-    ///   - known: is told what was asked for.
-    ///   - mayBeginAnew: whether the request may be sent in another way.
-    /// - Returns: what becomes of it.
+    ///   - line: the line, with its line end.
+    ///   - easy: the handle that received it.
+    ///   - known: takes the method that is asked for.
+    ///   - mayBeginAnew: whether the request may be sent again with another method.
+    /// - Returns: what to do with the line.
     mutating func read(
         _ line: UnsafeRawBufferPointer,
         of easy: EasyHandle,
@@ -100,7 +102,7 @@ struct HTTPSignIn {
         held.append(Array(line))
         guard isEnd else { return .held }
         let offered = offers(to: side, of: easy)
-        // Basic has been sent already, and nothing else has been tried yet.
+        // Basic was already sent, and no other method was tried yet.
         let untried = side.methods == .basic ? offered.subtracting(.basic) : offered
         guard untried.isDisjoint(with: side.methods) else { return .held }
         guard mayBeginAnew, !untried.isEmpty else { return .release }
@@ -108,14 +110,14 @@ struct HTTPSignIn {
         return .beginAnew
     }
 
-    /// Gives back what was kept, once nothing follows it after all.
+    /// Returns the lines that were held back, once it is known that no other head follows.
     mutating func release() -> [[UInt8]] {
         defer { held = [] }
         asking = nil
         return held
     }
 
-    /// Another head begins: what was kept had been answered.
+    /// Begins another head: libcurl has answered the one that was held back.
     private mutating func begin(
         _ line: UnsafeRawBufferPointer,
         of easy: EasyHandle,
@@ -138,7 +140,7 @@ struct HTTPSignIn {
         }
     }
 
-    /// Remembers what was asked for by those who are content now.
+    /// Remembers the methods of the hosts and proxies that have accepted the login.
     func learn(from easy: EasyHandle, _ known: KnownSignIns) {
         for side in sides.values {
             let offered = offers(to: side, of: easy)
@@ -152,8 +154,8 @@ struct HTTPSignIn {
 }
 
 extension TransferRequest {
-    /// Whether libcurl may have a login for the host of an HTTP URL; one that is written into a
-    /// field is none of its business.
+    /// Whether libcurl may use a login for the host of an HTTP URL; not where the request has an
+    /// Authorization field of its own.
     fileprivate var signsIn: Bool {
         guard url.isHTTP, !headers.contains(where: { $0.isNamed("authorization") }) else {
             return false

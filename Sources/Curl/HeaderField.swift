@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One field of a request's header.
+/// One header field of a request.
 public struct HeaderField: Hashable, Sendable {
     /// The name, a token of RFC 9110 section 5.6.2.
     public let name: String
-    /// The value, without controls other than tab.
+    /// The value, without control characters except tab.
     public let value: String
 
-    /// Takes anything; what cannot be sent is refused when the transfer begins.
+    /// Takes any text; a field that cannot be sent is refused when the transfer begins.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
     }
 
-    /// Whether the field can be sent without becoming two fields, or a body.
+    /// Whether the field can be sent without turning into two fields, or a body.
     var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy(Self.isTokenByte) && value.isOneLine
     }
 
-    /// Whether this is its name, given in small letters.
+    /// Whether the field has this name, given in small letters.
     func isNamed(_ name: String) -> Bool { self.name.lowercased() == name }
 
-    /// The field as libcurl takes it (CURLOPT_HTTPHEADER(3)): a colon with nothing behind it
-    /// would remove a field, so an empty value is said with a semicolon.
+    /// The field for libcurl (CURLOPT_HTTPHEADER(3)): a name followed only by a colon would remove
+    /// the field, so an empty value is written as a semicolon.
     var line: String { value.allSatisfy { $0 == " " } ? "\(name);" : "\(name): \(value)" }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -37,6 +37,6 @@ public struct HeaderField: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether the text holds no control character but tab: it cannot break out of its line.
+    /// Whether the text has no control character except tab, so that it cannot leave its line.
     var isOneLine: Bool { utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 } }
 }

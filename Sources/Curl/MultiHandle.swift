@@ -2,13 +2,13 @@
 
 import CCurl
 
-/// The multi handle: all transfers of a pool and the connections that they leave behind.
+/// The multi handle: all transfers of a pool, and the idle connections that they leave.
 ///
 /// Unchecked, because the pool's thread uses it while any thread may call ``wakeUp()``. That is
-/// safe: `pointer` never changes, curl_multi_wakeup(3) is the one function that libcurl allows
-/// from other threads, and ``PoolThread`` calls it only under the lock with which it also marks
-/// its end, after which ``close()`` is called. All other methods are called by the pool's thread
-/// alone, or before there is one.
+/// safe: `pointer` never changes, and curl_multi_wakeup(3) is the one function that libcurl allows
+/// from other threads. ``PoolThread`` calls it only under the lock with which it also marks its
+/// end, and calls ``close()`` after that. All other methods are called only by the pool's thread,
+/// or before it exists.
 final class MultiHandle: @unchecked Sendable {
     private let funnel: Funnel
     private let pointer: UnsafeMutableRawPointer
@@ -21,7 +21,7 @@ final class MultiHandle: @unchecked Sendable {
             try funnel.call("curl_multi_setopt") {
                 ccurl_multi_setopt_long(pointer, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
             }
-            // Out of descriptors libcurl makes a handle that cannot be woken, and says nothing.
+            // Out of descriptors, libcurl silently makes a handle that cannot be woken up.
             try funnel.call("curl_multi_wakeup") { curl_multi_wakeup(pointer) }
         } catch {
             close()
@@ -29,7 +29,7 @@ final class MultiHandle: @unchecked Sendable {
         }
     }
 
-    /// Frees everything; nothing may be called afterwards; `curl_multi_cleanup`.
+    /// Frees everything; no other method may be called afterwards; `curl_multi_cleanup`.
     func close() { curl_multi_cleanup(pointer) }
 
     func add(_ easy: EasyHandle) throws(CurlFailure) {
@@ -42,32 +42,32 @@ final class MultiHandle: @unchecked Sendable {
         }
     }
 
-    /// Lets every transfer do what it can do now.
+    /// Lets every transfer do what it can do without waiting.
     func perform() throws(CurlFailure) {
         var running: Int32 = 0
         try funnel.call("curl_multi_perform") { curl_multi_perform(pointer, &running) }
     }
 
-    /// Waits until a transfer can go on or someone calls ``wakeUp()``; without transfers that is
-    /// the only thing that ends it.
+    /// Waits until a transfer can continue or another thread calls ``wakeUp()``; without transfers
+    /// only that ends the wait.
     ///
-    /// libcurl knows no "for ever" here, and three weeks are as good. Its own timers end the wait
-    /// earlier.
+    /// libcurl has no unlimited wait here, so the default is three weeks. libcurl's own timers end
+    /// the wait earlier.
     func wait(atMost milliseconds: Int32 = .max) throws(CurlFailure) {
         try funnel.call("curl_multi_poll") { curl_multi_poll(pointer, nil, 0, milliseconds, nil) }
     }
 
-    /// Ends the present wait, or the next one; from any thread, until ``close()``.
+    /// Ends the present wait, or the next one; callable from any thread, until ``close()``.
     func wakeUp() {
         do throws(CurlFailure) {
             try funnel.call("curl_multi_wakeup") { curl_multi_wakeup(pointer) }
         } catch {
-            // It was proven to work when the handle was made, and nobody can be told here.
+            // It worked when the handle was made, and there is no caller to tell.
             curl_multi_wakeup(pointer)
         }
     }
 
-    /// The next transfer that ended by itself, by its easy handle's pointer.
+    /// Returns the next transfer that has ended by itself, by its easy handle's pointer.
     func nextEnded() -> (easy: UnsafeMutableRawPointer, code: CurlCode)? {
         var left: Int32 = 0
         while let message = curl_multi_info_read(pointer, &left) {

@@ -6,10 +6,10 @@ import Synchronization
 
 /// The thread of a pool, and the executor of its actor.
 ///
-/// The thread runs what was posted, in order of arrival, then lets the pool take a turn, which
-/// ends with waiting inside libcurl. With nothing to do it sleeps there without a time limit.
+/// The thread runs what was posted, in order of arrival, and then ``TransferPool/turn()``, which
+/// waits inside libcurl. With nothing to do it waits there without a time limit.
 final class PoolThread: SerialExecutor {
-    /// Something to do on the thread.
+    /// A function to run on the thread.
     typealias Command = @Sendable (isolated TransferPool) -> Void
 
     private enum Item {
@@ -30,14 +30,14 @@ final class PoolThread: SerialExecutor {
 
     private let multi: MultiHandle
     private let state = Mutex(State())
-    /// The thread's id as long as it runs, else 0.
+    /// The thread's id while it runs, otherwise 0.
     private let current = Atomic<UInt>(0)
-    /// Where an actor's jobs run that come after the thread's end.
+    /// Runs the actor's jobs that come after the thread has ended.
     private let afterlife = DispatchQueue(label: "curl.pool.ended")
 
     init(_ multi: MultiHandle) { self.multi = multi }
 
-    /// Starts the thread, which keeps the pool alive until it ends; `pthread_create`.
+    /// Starts the thread, which keeps the pool alive until the thread ends; `pthread_create`.
     func start(_ pool: TransferPool) throws(CurlFailure) {
         let start = Unmanaged.passRetained(Start(thread: self, pool: pool))
         var thread = pthread_t()
@@ -52,13 +52,13 @@ final class PoolThread: SerialExecutor {
         state.withLock { $0.thread = thread }
     }
 
-    /// Runs `command` on the thread; false if the thread has ended.
+    /// Runs `command` on the thread; returns false if the thread has ended.
     func post(_ command: @escaping Command) -> Bool { add(.command(command)) }
 
-    /// Lets the thread run what is posted and end; the pool has no transfers any more by then.
+    /// Lets the thread run what is posted, and then end; by then the pool must have no transfers.
     func stop() { state.withLock { $0.phase = $0.phase == .ended ? .ended : .stopping } }
 
-    /// Returns when the thread has ended and is gone.
+    /// Returns once the thread has ended and was joined.
     func join() async {
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLock { state in
@@ -67,7 +67,7 @@ final class PoolThread: SerialExecutor {
             }
             if hasEnded { continuation.resume() }
         }
-        // The thread is in its last instructions now, so this does not block.
+        // The thread is about to return, so this does not block.
         if let thread = state.withLock({ $0.thread.take() }) { pthread_join(thread, nil) }
     }
 
@@ -75,7 +75,7 @@ final class PoolThread: SerialExecutor {
         state.withLock { state in
             guard state.phase != .ended else { return false }
             state.items.append(item)
-            // One wake-up takes everything that has come by then.
+            // One wake-up is enough for all items that have come before the thread takes them.
             if state.items.count == 1 { multi.wakeUp() }
             return true
         }
@@ -116,7 +116,7 @@ final class PoolThread: SerialExecutor {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// What came since the last turn; nil when the thread is to end.
+    /// Returns what was posted since the last turn; nil when the thread has to end.
     private func takeItems() -> [Item]? {
         state.withLock { state in
             if state.items.isEmpty, state.phase == .stopping {
@@ -128,7 +128,7 @@ final class PoolThread: SerialExecutor {
         }
     }
 
-    /// What a new thread gets to know.
+    /// The context of a new thread.
     fileprivate final class Start {
         let thread: PoolThread
         let pool: TransferPool
@@ -142,8 +142,8 @@ final class PoolThread: SerialExecutor {
 
 private func runPoolThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context else { return nil }
-    // The process's signals are for its other threads. OpenSSL writes to sockets without
-    // MSG_NOSIGNAL, so a broken connection would otherwise end the process with SIGPIPE.
+    // Signals are for the process's other threads. OpenSSL writes to sockets without MSG_NOSIGNAL,
+    // so SIGPIPE from a broken connection would otherwise end the process.
     var signals = sigset_t()
     sigfillset(&signals)
     for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which proxy serves which URL.
+/// Decides which proxy serves which URL.
 ///
-/// Decided here and not by libcurl, which would not say how it decided: a caller that watches
-/// the addresses of hosts must know whether it will see them.
+/// libcurl could decide this but would not tell the result. A caller that checks the addresses of
+/// hosts must know whether it will see them.
 public struct ProxyRules: Hashable, Sendable {
-    /// By scheme, as text; for the others ``fallback``.
+    /// The proxies by scheme, as text; ``fallback`` serves the other schemes.
     private var texts: [String: String]
     private var fallback: String?
     private let exceptions: ProxyExceptions
 
-    /// No proxy for anybody.
+    /// Uses no proxy.
     public init() {
         texts = [:]
         exceptions = ProxyExceptions("")
     }
 
-    /// One proxy for everything but the exceptions.
+    /// Uses one proxy for every host but the exceptions.
     ///
     /// - Parameters:
-    ///   - proxy: as ``ProxyServer/init(_:)`` reads it.
-    ///   - exceptions: as `no_proxy` has them.
+    ///   - proxy: in the form that ``ProxyServer/init(_:)`` reads.
+    ///   - exceptions: in the form of `no_proxy`.
     public init(proxy: String, exceptions: String) {
         texts = [:]
         fallback = proxy
         self.exceptions = ProxyExceptions(exceptions)
     }
 
-    /// What the user's environment says, as libcurl reads it (libcurl-env(3)).
+    /// Reads the user's environment, as libcurl does (libcurl-env(3)).
     ///
-    /// `HTTP_PROXY` in capitals is not read: a CGI program's client could set it.
+    /// `HTTP_PROXY` in capitals is ignored, because a client of a CGI program could set it.
     ///
-    /// - Parameter variable: gives a variable's value; nil where it is not set.
+    /// - Parameter variable: returns a variable's value; nil where it is not set.
     public init(environment variable: (String) -> String?) {
         func value(_ names: String...) -> String? {
             names.lazy.compactMap(variable).first { !$0.isEmpty }
@@ -45,7 +45,7 @@ public struct ProxyRules: Hashable, Sendable {
         exceptions = ProxyExceptions(value("no_proxy", "NO_PROXY") ?? "")
     }
 
-    /// The way to the URL's host.
+    /// Returns how to reach the URL's host.
     public func choice(for url: URLReference) -> ProxyChoice {
         guard let text = texts[url.scheme] ?? fallback, !exceptions.contain(url.host) else {
             return .direct
@@ -58,13 +58,13 @@ public struct ProxyRules: Hashable, Sendable {
 struct ProxyExceptions: Hashable, Sendable {
     private let entries: [Substring]
 
-    /// Entries between commas and blanks: names, which stand for all below them too, addresses,
-    /// networks as `10.0.0.0/8`, or a lone `*` for everything.
+    /// Reads entries between commas and blanks: names, which include their subdomains, addresses,
+    /// networks like `10.0.0.0/8`, or a lone `*` for every host.
     init(_ text: String) {
         entries = text.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
     }
 
-    /// Whether the host, as ``URLReference/host`` has it, is reached without a proxy.
+    /// Whether the host, in the form of ``URLReference/host``, is reached without a proxy.
     func contain(_ host: String) -> Bool {
         if entries == ["*"] { return true }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : host
@@ -78,7 +78,7 @@ struct ProxyExceptions: Hashable, Sendable {
         }
     }
 
-    /// Without the dots that may end it.
+    /// Returns a name without the dots at its end.
     private static func name(_ text: Substring) -> Substring {
         var name = text
         while name.last == "." { name.removeLast() }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A proxy and the login for it, which no server ever gets to see.
+/// A proxy and the login for it, which is never sent to a server.
 public struct ProxyServer: Hashable, Sendable {
-    /// The kinds that libcurl knows, by the scheme in the proxy's URL.
+    /// The kinds of proxies that libcurl supports, by the scheme in the proxy's URL.
     static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
     /// Scheme, host and port, without the login.
     public let address: String
-    /// Host and port; where no port is told, the one that its scheme has.
+    /// Host and port; without a given port, that of the proxy's scheme.
     public let authority: String
-    /// Nil where it takes anybody.
+    /// The login; nil where the proxy needs none.
     public let credentials: TransferRequest.Credentials?
 
-    /// Reads `[scheme://][user[:password]@]host[:port]`, as curl(1) takes it: the scheme is `http`
-    /// unless told, and the port 1080, with `https` 443.
+    /// Reads `[scheme://][user[:password]@]host[:port]`, like curl(1).
+    ///
+    /// The default scheme is `http`, the default port 1080, with `https` 443.
     public init?(_ text: String) {
         var scheme = "http"
         var rest = text[...]
@@ -21,7 +22,7 @@ public struct ProxyServer: Hashable, Sendable {
             scheme = text[..<separator.lowerBound].lowercased()
             rest = text[separator.upperBound...]
         }
-        // Under a scheme that nobody knows the port stays as it was written.
+        // With a scheme that libcurl does not know, the parser keeps the port as it was written.
         guard Self.schemes.contains(scheme), let url = try? URLReference("proxy://\(rest)") else {
             return nil
         }
@@ -31,13 +32,13 @@ public struct ProxyServer: Hashable, Sendable {
     }
 }
 
-/// The way to a host.
+/// How to reach a host.
 public enum ProxyChoice: Hashable, Sendable {
     /// Without a proxy.
     case direct
     /// Through this one.
     case through(ProxyServer)
-    /// Through one whose address cannot be read: there is no way then, rather than a direct one
-    /// that nobody wanted.
+    /// Through a proxy whose address cannot be read: the request is refused, because the user did
+    /// not want a direct connection.
     case unusable
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server of files, FTP or SFTP, says of a file before it sends it.
+/// What an FTP or SFTP server says about a file before it sends it.
 public struct RemoteFile: Hashable, Sendable {
-    /// How many bytes it has in all; nil where the server does not tell.
+    /// The file's size in bytes; nil where the server does not tell.
     public var size: Int64?
     /// When it was last changed, in seconds since 1970 UTC; nil where the server does not tell.
     public var modified: Int64?
-    /// Where the part that was asked for begins; nil where the whole file was.
+    /// Where the requested range begins; nil where the whole file was requested.
     public var offset: Int64?
-    /// How many bytes come now; nil where the server does not tell.
+    /// How many bytes are about to come; nil where the server does not tell.
     public var length: Int64?
 
-    /// Takes all as it is.
+    /// Takes all values as they are.
     public init(size: Int64?, modified: Int64?, offset: Int64?, length: Int64?) {
         self.size = size
         self.modified = modified
@@ -20,16 +20,16 @@ public struct RemoteFile: Hashable, Sendable {
     }
 }
 
-/// What an FTP server says on its control connection, as far as it is about the file.
+/// An FTP server's replies on its control connection, as far as they are about the file.
 struct ControlReplies {
-    /// The most bytes of replies in a transfer; there is no end to a greeting otherwise.
+    /// The most bytes of replies in a transfer; without a limit a greeting could go on forever.
     static let byteLimit = 300 * 1024
 
     private var byteCount = 0
     /// The numbers in replies 213, in order: MDTM's time, then SIZE's count (RFC 3659).
     private var numbers: [Int64] = []
 
-    /// Reads a line with its end; false beyond the limit.
+    /// Reads a line with its end; returns false beyond the limit.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Bool {
         byteCount += line.count
         if line.starts(with: "213 ".utf8) {
@@ -42,9 +42,9 @@ struct ControlReplies {
         return byteCount <= Self.byteLimit
     }
 
-    /// What SIZE was answered.
+    /// Returns the reply to SIZE.
     ///
-    /// - Parameter knowsTime: whether the first of the numbers was the time.
-    /// - Returns: nil where the server does not know the command.
+    /// - Parameter knowsTime: whether the first number was the time.
+    /// - Returns: the size; nil where the server does not support the command.
     func size(knowsTime: Bool) -> Int64? { numbers.dropFirst(knowsTime ? 1 : 0).last }
 }

@@ -2,17 +2,17 @@
 
 import Glibc
 
-/// The keys that a file of known hosts forbids (`@revoked`, sshd(8)), which libssh2 reads past.
+/// The keys that a known hosts file revokes (`@revoked`, sshd(8)), which libssh2 ignores.
 enum RevokedKeys {
-    /// No more of a file is read (16 MiB): what is larger is no list of hosts.
+    /// The most bytes to read of a file (16 MiB): a larger one is not a list of hosts.
     private static let limit = 16 << 20
 
-    /// Looks whether a key is forbidden, for whatever host.
+    /// Whether a file revokes a key, for any host.
     ///
     /// - Parameters:
-    ///   - key: the key as it stands in such a file, in Base64.
-    ///   - path: the file; one that cannot be read forbids nothing.
-    /// - Returns: whether a line of it does.
+    ///   - key: the key in Base64, as in the file.
+    ///   - path: the file; one that cannot be read revokes nothing.
+    /// - Returns: whether a line revokes the key.
     static func hold(_ key: String, in path: String?) -> Bool {
         guard let path, let file = fopen(path, "re") else { return false }
         defer { fclose(file) }
@@ -22,7 +22,7 @@ enum RevokedKeys {
             let count = getline(&line, &capacity, file)
             guard count > 0, let line else { return false }
             read += count
-            // Marker, hosts, kind and key, and perhaps a comment.
+            // Marker, hosts, type and key, and perhaps a comment.
             let fields = UnsafeRawBufferPointer(start: line, count: count)
                 .split(whereSeparator: { $0 <= 0x20 })
             guard fields.count >= 4, fields[0].elementsEqual("@revoked".utf8) else { continue }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How SFTP hosts are known and how to sign in there.
+/// Which SFTP hosts are trusted, and how to sign in there.
 public struct SSHAccess: Hashable, Sendable {
     /// One way to sign in.
     public enum Login: Hashable, Sendable {
-        /// With a key of the agent behind `SSH_AUTH_SOCK`.
+        /// With a key from the agent at `SSH_AUTH_SOCK`.
         case agent
         /// With the private key in a file, which has no passphrase.
         case key(path: String)
@@ -12,14 +12,14 @@ public struct SSHAccess: Hashable, Sendable {
         case password
     }
 
-    /// The keys of hosts that are trusted, in the form of sshd(8); nil trusts nobody.
+    /// The file with the trusted keys of hosts, in the form of sshd(8); nil trusts no host.
     ///
-    /// A key that is not there is never added, and its host is refused.
+    /// Keys are never added to it, and a host without a key in it is refused.
     public var knownHostsFile: String?
-    /// Tried one after the other, each on a connection of its own.
+    /// The logins to try one after the other, each on its own connection.
     public var logins: [Login]
 
-    /// Trusts nobody and has no login, unless told.
+    /// Trusts no host and has no login by default.
     public init(knownHostsFile: String? = nil, logins: [Login] = []) {
         self.knownHostsFile = knownHostsFile
         self.logins = logins

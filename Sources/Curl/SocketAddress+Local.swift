@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// sockaddr belongs to whichever of the two the compiler reads first.
+// Both modules declare sockaddr, and it belongs to the one that the compiler reads first.
 import CCurl
 import Glibc
 
 extension SocketAddress {
-    /// The addresses that this computer has at the moment; nil where the system does not tell;
-    /// `getifaddrs`.
+    /// The addresses of this computer at present; nil where the system does not tell; `getifaddrs`.
     public static var local: Set<SocketAddress>? {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return nil }
@@ -15,7 +14,7 @@ extension SocketAddress {
         var next = first
         while let entry = next?.pointee {
             let address = entry.ifa_addr.flatMap {
-                // As long as its family wants.
+                // The length follows from the address family.
                 SocketAddress(family: Int32($0.pointee.sa_family), $0, length: .max)
             }
             if let address { found.insert(address) }

@@ -30,7 +30,7 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// 0.0.0.0/8 and ::, which reach this machine on Linux.
+    /// 0.0.0.0/8 and ::, which mean this computer on Linux.
     public var isUnspecified: Bool {
         switch unmapped {
         case .ipv4(0, _, _, _): true
@@ -39,7 +39,7 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// How far the address lies from this machine.
+    /// How far the address is from this computer.
     public var reach: Reach {
         if isLoopback || isUnspecified { return .machine }
         if isLinkLocal { return .link }
@@ -47,20 +47,20 @@ public enum SocketAddress: Hashable, Sendable {
         return .beyond
     }
 
-    /// How far an address lies from this machine, the nearest first.
+    /// How far an address is from this computer, the nearest first.
     public enum Reach: Int, Comparable, Sendable {
-        /// This machine alone: loopback and unspecified addresses, and families without hosts.
+        /// Only this computer: loopback and unspecified addresses, and families without hosts.
         case machine
-        /// What hangs on the same wire.
+        /// The same network link.
         case link
         /// Everything else.
         case beyond
 
-        /// Whether the first is nearer.
+        /// Whether the left one is nearer.
         public static func < (left: Reach, right: Reach) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// ::ffff:a.b.c.d is the IPv4 address in it (RFC 4291 section 2.5.5.2).
+    /// The IPv4 address in ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2); other addresses as they are.
     private var unmapped: SocketAddress {
         guard case .ipv6(let bytes) = self, bytes.count == 16,
             bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF])
@@ -70,7 +70,7 @@ public enum SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// Reads the text form, without a port; an IPv6 address may have its zone, and no brackets;
+    /// Reads the text form without a port and brackets; an IPv6 address may have its zone;
     /// `inet_pton`.
     public init?(_ text: String) {
         var ipv4 = in_addr()
@@ -91,7 +91,8 @@ extension SocketAddress {
 
     private init(_ address: in6_addr) { self = .ipv6(withUnsafeBytes(of: address) { Array($0) }) }
 
-    /// Reads a `sockaddr` of at most `length` bytes; nil where it has no address of the internet.
+    /// Reads a `sockaddr` of at most `length` bytes; returns nil where it is not an internet
+    /// address.
     init?(family: Int32, _ raw: UnsafeRawPointer, length: Int) {
         switch family {
         case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
@@ -103,7 +104,7 @@ extension SocketAddress {
         }
     }
 
-    /// The bytes of the address, the first one first; none of another family.
+    /// The bytes of the address in network order; empty for another family.
     var bytes: [UInt8] {
         switch self {
         case .ipv4(let a, let b, let c, let d): [a, b, c, d]
@@ -112,9 +113,9 @@ extension SocketAddress {
         }
     }
 
-    /// The address that libcurl is about to connect to.
+    /// Reads the address that libcurl is about to connect to.
     ///
-    /// The structure's last member is longer than C says, so it is read by its offset.
+    /// The structure's last member is longer than its C type, so it is read by its offset.
     init(_ address: UnsafePointer<curl_sockaddr>) {
         let (family, length) = (address.pointee.family, Int(address.pointee.addrlen))
         let raw = MemoryLayout<curl_sockaddr>.offset(of: \.addr).map {

@@ -14,22 +14,26 @@ final class Transfer {
     private let request: TransferRequest
     private var loginIndex = 0
     private(set) var isPaused = false
-    /// Bytes were kept, and the sink is to hear when nothing more comes at once.
+    /// Whether the sink keeps bytes, and has to be told when no more come for now.
     private(set) var isKept = false
-    /// Whether a server of files has said how many bytes come: else its last reply alone tells that
-    /// they were all.
+    /// Whether an FTP or SFTP server has said how many bytes come; otherwise only its last reply
+    /// tells that they were all.
     private var knowsLength = false
-    /// Whether nothing but that reply is still to come, beside the file.
+    /// Whether the wait for that reply was already limited to ``patienceForLastReply``.
     private var awaitsLastReply = false
-    /// So many seconds: servers give their last reply with their last byte, and where a network has
-    /// forgotten the control connection meanwhile, it never comes.
+    /// How many seconds to wait for the last reply.
+    ///
+    /// Servers send it with their last byte. Where a network has forgotten the control connection
+    /// meanwhile, it never comes.
     private static let patienceForLastReply = 3
     private let running: RunningTransfers
     private let sockets: ConnectionSockets
-    /// Those that were made for it.
+    /// The sockets that were made for this transfer.
     private var opened: [Int32] = []
-    /// It was about to disturb another transfer on its connection, or to get what another one has
-    /// left there, and has sent nothing.
+    /// Whether it was about to disturb another transfer on its connection, or to get bytes that
+    /// were left there.
+    ///
+    /// It has then sent nothing.
     private var wasIntruder = false
     private var wasRefusedAddress = false
     private var hostKeyDoubt: TransferOutcome.HostKeyDoubt?
@@ -37,11 +41,11 @@ final class Transfer {
     private var hasToldFile = false
     private let knownSignIns: KnownSignIns
     private var signIn: HTTPSignIn
-    /// The host or the proxy wants to be signed in to in another way than was tried.
+    /// Whether the host or the proxy wants another sign-in method than the one that was tried.
     private var mustSignInOtherwise = false
     private var hasBegunAnew = false
 
-    /// Makes `easy`, which must be fresh or reset, ready to run the request.
+    /// Sets `easy`, which must be fresh or reset, up for the request.
     init(
         _ request: TransferRequest,
         on easy: EasyHandle,
@@ -84,23 +88,23 @@ final class Transfer {
         }
     }
 
-    /// Whether it goes by FTP or SFTP, over TLS or not.
+    /// Whether it uses FTP or SFTP, with or without TLS.
     var isFromFileServer: Bool { !request.url.isHTTP }
 
-    /// Whether SFTP is to be signed in to in a way that was not tried yet.
+    /// Whether there is an SFTP login that was not tried yet.
     private func hasAnotherLogin(after code: CurlCode) -> Bool {
         code == .loginDenied && request.url.scheme == "sftp"
             && loginIndex + 1 < request.ssh.logins.count
     }
 
-    /// Whether it is to be sent anew: over a connection of its own, or with another login.
+    /// Whether to send it again: over its own connection, or with another login.
     func mustBeginAnew(after code: CurlCode) -> Bool {
         code != .ok && (wasIntruder || mustSignInOtherwise || hasAnotherLogin(after: code))
     }
 
-    /// Makes another handle, which must be fresh, ready to run the request once more.
+    /// Sets another handle, which must be fresh, up to run the request again.
     ///
-    /// The one before keeps its receive buffer, and would refuse another size for it.
+    /// The previous handle keeps its receive buffer, and would refuse another size for it.
     func beginAnew(on easy: EasyHandle, after code: CurlCode) throws(CurlFailure) {
         if hasAnotherLogin(after: code) { loginIndex += 1 }
         self.easy = easy
@@ -110,17 +114,18 @@ final class Transfer {
         wasIntruder = false
     }
 
-    /// Comes before the handle is taken out of its multi handle.
+    /// Prepares the handle to be removed from its multi handle.
     func prepareForRemoval() { if request.url.scheme == "sftp" { easy.hurry() } }
 
-    /// Reads on after a pause; the sink may be called from within, and may pause again.
+    /// Continues reading after a pause; the sink may be called before this returns, and pause
+    /// again.
     func resume() throws(CurlFailure) {
         guard isPaused else { return }
         isPaused = false
         try easy.unpause()
     }
 
-    /// What became of the transfer.
+    /// Returns how the transfer ended.
     func outcome(_ result: CurlCode, message: String? = nil) -> TransferOutcome {
         let failure = easy.failureText
         var text = ""
@@ -139,30 +144,30 @@ final class Transfer {
         return outcome
     }
 
-    /// Nothing more comes for now.
+    /// Tells a sink that keeps bytes that no more come for now.
     func concludeTurn() {
         guard isKept else { return }
         isKept = false
         sink.bodyPauses()
     }
 
-    /// Whether its connection is from an address that is not among these, so that no answer can
-    /// come any more.
+    /// Whether the connection's local address is not among these, so that no answer can come any
+    /// more.
     func isCutOff(from addresses: Set<SocketAddress>) -> Bool {
         guard let text = easy.text(CURLINFO_LOCAL_IP), let address = SocketAddress(text) else {
             return false
         }
-        // Of 127.0.0.0/8 an interface names one alone.
+        // An interface has only one address of 127.0.0.0/8.
         if address.isLoopback, addresses.contains(where: \.isLoopback) { return false }
         return !addresses.contains(address)
     }
 
     // MARK: From the callbacks
 
-    /// Tells of an empty file, for which no byte comes.
+    /// Tells the sink about an empty file, for which no byte comes.
     func concludeBody() { _ = tellFile(isEmpty: true) }
 
-    /// Gives the sink a head after which nothing else comes.
+    /// Gives the sink a head that was held back, once no other head follows.
     @discardableResult func releaseHead() -> Bool {
         for line in signIn.release() {
             let verdict = line.withUnsafeBytes { sink.receive(headerLine: $0) }
@@ -171,7 +176,7 @@ final class Transfer {
         return true
     }
 
-    /// Tells the sink, once, what a server of files has said; false where it does not want it.
+    /// Tells the sink, once, what an FTP or SFTP server has said; returns false if the sink aborts.
     private func tellFile(isEmpty: Bool = false) -> Bool {
         guard !request.url.isHTTP, !hasToldFile else { return true }
         hasToldFile = true
@@ -186,14 +191,14 @@ final class Transfer {
     private func remoteFile(isEmpty: Bool) -> RemoteFile {
         let known = { (value: Int64?) in value.flatMap { $0 >= 0 ? $0 : nil } }
         let modified = known(easy.offset(CURLINFO_FILETIME_T))
-        // Of an empty file over SFTP libcurl says no length, and asks for no byte of it.
+        // For an empty file over SFTP, libcurl gives no length and requests no byte.
         var length = known(easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)) ?? (isEmpty ? 0 : nil)
         let start = request.rangeStart
         let announced = replies.size(knowsTime: modified != nil)
         if request.readsToEnd, let announced { length = max(0, announced - (start?.offset ?? 0)) }
         let end =
             (start?.isOpen ?? true) ? length.flatMap { Self.sum(start?.offset ?? 0, $0) } : nil
-        // Where both are known they must say the same.
+        // If both are known, they must be equal.
         let size = announced ?? (request.url.scheme == "sftp" ? end : nil)
         return RemoteFile(
             size: end == nil || end == size ? size : nil,
@@ -203,7 +208,7 @@ final class Transfer {
         )
     }
 
-    /// Nil for what no file can be as long as: a reply may name any number.
+    /// Returns nil for a sum that no file can have, because a reply may contain any number.
     private static func sum(_ offset: Int64, _ length: Int64) -> Int64? {
         let (sum, overflow) = offset.addingReportingOverflow(length)
         return overflow ? nil : sum
@@ -235,8 +240,8 @@ final class Transfer {
 
     fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard tellFile(), releaseHead() else { return refusal(of: bytes) }
-        // The reply that is still to come ends the file, and libcurl stands still until it is there,
-        // with all transfers of this thread (ftp_done in lib/ftp.c of 7.88).
+        // The last reply ends the file, and libcurl blocks until it comes, with all transfers of
+        // this thread (ftp_done in lib/ftp.c of 7.88).
         if request.url.isFTP, knowsLength, !awaitsLastReply {
             awaitsLastReply = true
             try? easy.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Self.patienceForLastReply)
@@ -254,12 +259,12 @@ final class Transfer {
         }
     }
 
-    /// Any count but the one that was offered means failure; CURLOPT_WRITEFUNCTION(3).
+    /// Returns a count other than the offered one, which means failure; CURLOPT_WRITEFUNCTION(3).
     private func refusal(of bytes: UnsafeRawBufferPointer) -> Int { bytes.isEmpty ? 1 : 0 }
 
     fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
         guard admits(SocketAddress(address)) else { return CURL_SOCKET_BAD }
-        // libcurl's own socket would be handed on to every program that the process starts.
+        // libcurl's own socket would be inherited by every program that the process starts.
         let flags = Int32(bitPattern: SOCK_CLOEXEC.rawValue)
         let socket = Glibc.socket(
             address.pointee.family,
@@ -278,7 +283,7 @@ extension Transfer {
         return false
     }
 
-    /// The connection stands, perhaps since another request; nothing has been sent for this one.
+    /// Whether to send the request, once the connection is made or chosen.
     fileprivate func mayBegin(
         at address: UnsafePointer<CChar>?,
         port: Int32,
@@ -293,7 +298,7 @@ extension Transfer {
         return admits(SocketAddress(text) ?? .other(family: AF_UNSPEC))
     }
 
-    /// Whether the connection, which has served another request, is not clean.
+    /// Whether the connection has served another request and still holds bytes.
     private func hasLeftovers(_ key: ConnectionSockets.Key) -> Bool {
         guard easy.number(CURLINFO_NUM_CONNECTS) == 0 else {
             sockets.note(key, madeOn: opened, isFileServer: isFromFileServer)
@@ -301,14 +306,14 @@ extension Transfer {
         }
         guard request.url.isHTTP else { return false }
         let tls = easy.tls
-        // There what comes says itself which request it answers.
+        // HTTP/2 frames name the stream that they belong to.
         guard ccurl_speaks_http2(tls) == 0 else { return false }
         return sockets.hasLeftovers(key, tls: tls)
     }
 
-    /// Nothing but the very key that is known is trusted, and none is added.
+    /// Whether a host key may be trusted: only one that equals the known key, and none is added.
     ///
-    /// `known` is that key as it stands in the file, in Base64.
+    /// `known` is the known key as in the file, in Base64.
     fileprivate func trusts(_ match: curl_khmatch, _ known: curl_khkey?) -> Bool {
         guard match != CURLKHMATCH_OK else {
             guard let key = known?.key, known?.len == 0,
@@ -322,7 +327,7 @@ extension Transfer {
     }
 }
 
-// The callbacks. A context that is missing would be our own mistake; it ends the transfer.
+// The callbacks. A missing context would be our own mistake; it ends the transfer.
 
 private func receiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?,

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whoever carries out transfers: a pool of libcurl, or a simulated network.
+/// Carries out transfers: a pool of libcurl, or a simulated network.
 package protocol TransferDriver: Sendable {
-    /// Begins a transfer at once and returns without waiting for anything.
+    /// Begins a transfer, and returns without waiting.
     func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle
 
-    /// Lets a paused transfer read on.
+    /// Lets a paused transfer continue reading.
     func resume(_ handle: TransferHandle)
 
-    /// Ends a transfer that has not ended yet.
+    /// Ends a transfer, unless it has ended already.
     func cancel(_ handle: TransferHandle)
 
-    /// Ends those whose connections are from none of these addresses of this computer.
+    /// Ends the transfers whose local addresses are not among these addresses of this computer.
     func endTransfers(cutOffFrom addresses: Set<SocketAddress>)
 }
 
 extension TransferDriver {
-    /// Does nothing, for networks that have no addresses.
+    /// Does nothing, for networks without addresses.
     package func endTransfers(cutOffFrom addresses: Set<SocketAddress>) {}
 }
 

@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// What the starter of a transfer holds: its end, and the means to hasten it.
+/// A running transfer, for the caller who started it: waits for its end, resumes it or cancels it.
 ///
-/// Dropping the handle changes nothing: the transfer runs to its end.
+/// Dropping the handle has no effect: the transfer runs to its end.
 public final class TransferHandle: Sendable {
     private struct State {
         var outcome: TransferOutcome?
@@ -16,20 +16,20 @@ public final class TransferHandle: Sendable {
 
     package init(driver: any TransferDriver) { self.driver = driver }
 
-    /// Lets a paused transfer read on; does nothing to one that is not paused.
+    /// Lets a paused transfer continue reading; does nothing to one that is not paused.
     ///
-    /// From any thread, also from within the sink.
+    /// Callable from any thread, even from within the sink.
     public func resume() { driver.resume(self) }
 
     /// Ends the transfer with ``CurlCode/aborted`` unless it has ended already.
     ///
-    /// From any thread, also from within the sink. The sink may still be called until the outcome
-    /// is there.
+    /// Callable from any thread, even from within the sink. The sink may still be called until the
+    /// outcome is known.
     public func cancel() { driver.cancel(self) }
 
-    /// How the transfer ended, once it has; after that no call of the sink comes.
+    /// Returns how the transfer ended, once it has; the sink is not called after that.
     ///
-    /// Cancelling the task that waits here cancels the transfer.
+    /// Cancelling the Swift task that waits here cancels the transfer.
     public func outcome() async -> TransferOutcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -40,7 +40,7 @@ public final class TransferHandle: Sendable {
         }
     }
 
-    /// Calls `tell` with the outcome, once: from the pool's thread, or at once where it is known.
+    /// Calls `tell` once with the outcome: immediately if it is known, else from the pool's thread.
     public func whenEnded(_ tell: @escaping @Sendable (TransferOutcome) -> Void) {
         let known = state.withLock { state in
             if state.outcome == nil { state.waiters.append(tell) }
@@ -49,10 +49,10 @@ public final class TransferHandle: Sendable {
         if let known { tell(known) }
     }
 
-    /// Tells the outcome to all who wait; only the first call counts.
+    /// Gives the outcome to all who wait; only the first call counts.
     package func settle(_ outcome: TransferOutcome) {
         let waiters = state.withLock { state in
-            // Nobody waits any more where there is an outcome.
+            // Later calls find no waiters.
             if state.outcome == nil { state.outcome = outcome }
             defer { state.waiters = [] }
             return state.waiters

@@ -2,62 +2,61 @@
 
 /// How a transfer ended and what is known of it.
 public struct TransferOutcome: Hashable, Sendable {
-    /// Why the key that an SFTP host shows is not trusted.
+    /// Why the key of an SFTP host is not trusted.
     public enum HostKeyDoubt: Hashable, Sendable {
         /// No key of the host is known.
         case unknown
         /// Another key of the host is known.
         case changed
-        /// The key is one that the host is known not to have any more (`@revoked`, sshd(8)).
+        /// The key is revoked (`@revoked`, sshd(8)).
         case revoked
     }
 
     /// ``CurlCode/ok``, or why it failed.
     public var result: CurlCode
-    /// A sentence on the failure, of one line and without user and password; empty on success.
+    /// A description of the failure, on one line and without user and password; empty on success.
     public var message: String
-    /// The last status of HTTP, or the last reply code of FTP, that was received; 0 where none
-    /// was.
+    /// The last HTTP status, or the last FTP reply code; 0 where none came.
     public var status = 0
     /// The address of the host, or of the proxy, as text; empty where there was no connection.
     public var primaryAddress = ""
-    /// Whether it went by FTP or SFTP.
+    /// Whether it used FTP or SFTP.
     public var isFromFileServer = false
     /// Whether that address is a proxy's.
     public var wentThroughProxy = false
     /// The system's error number of a failed connection; 0 where there is none.
     public var osError: Int32 = 0
-    /// How many connections were made, for tests; 0 means that one was used again.
+    /// How many connections were made, for tests; 0 means that an existing one was used.
     package var openedConnections = 0
     /// Whether ``TransferRequest/admits`` refused an address.
     public var wasRefusedAddress = false
-    /// What the proxy answered to CONNECT; 0 where none was asked.
+    /// The proxy's status for CONNECT; 0 where no proxy was asked.
     public var proxyStatus = 0
-    /// Why the key of an SFTP host was not trusted; nil where it was, or where none was shown.
+    /// Why the key of an SFTP host was not trusted; nil where it was, and where none was received.
     public var hostKeyDoubt: HostKeyDoubt?
-    /// From the start until the first byte of the answer; 0 where none came.
+    /// The time from the start to the first byte of the answer; 0 where none came.
     public var firstByteTime = Duration.zero
 
-    /// Whether a server of files gave a reply that is none to its command, and so may belong to
+    /// Whether an FTP or SFTP server gave a reply that does not fit its command, and may belong to
     /// another one.
     public var isMisfit: Bool {
         guard isFromFileServer else { return false }
         switch result {
         case .weirdPassiveReply, .weirdPassiveForm: return true
         case .weirdServerReply: return status != 421
-        // Success, and yet no file comes (RFC 959 section 4.2).
+        // A reply that means success, although no file comes (RFC 959 section 4.2).
         case .couldNotRetrieve: return (200..<400).contains(status)
         default: return false
         }
     }
 
-    /// An outcome of which nothing is known but its reason.
+    /// Makes an outcome of which only the reason is known.
     package init(_ result: CurlCode, _ message: String) {
         self.result = result
         self.message = Self.presentable(message)
     }
 
-    /// One line without controls, and without what stands before an `@` of a URL.
+    /// Returns one line without control characters, and without user and password in URLs.
     package static func presentable(_ text: String) -> String {
         let line = text.unicodeScalars.map { scalar in
             scalar.properties.generalCategory == .control ? " " : String(scalar)

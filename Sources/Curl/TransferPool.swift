@@ -2,22 +2,22 @@
 
 import Glibc
 
-/// Runs transfers on one thread of its own, as many at once as are begun.
+/// Runs transfers on a thread of its own, any number at a time.
 ///
-/// Owns one multi handle of libcurl with its connections, which later transfers use again. The
-/// thread is the actor's executor, so everything that touches libcurl is isolated to the actor.
-/// The thread keeps the pool alive until ``shutDown()``.
+/// It owns one multi handle of libcurl and its connections, which later transfers reuse. The thread
+/// is the actor's executor, so everything that touches libcurl is isolated to the actor. The thread
+/// keeps the pool alive until ``shutDown()``.
 public actor TransferPool {
-    /// How many connections wait for a next transfer; a descriptor each.
+    /// How many idle connections are kept for later transfers; each takes a descriptor.
     private static let maximumIdleConnections = 64
-    /// How many easy handles wait for a next transfer; about 6 kB each.
+    /// How many idle easy handles are kept for later transfers; each takes about 6 kB.
     private static let maximumSpareHandles = 32
 
-    /// How often transfers by FTP and SFTP are looked at, in milliseconds.
+    /// How often FTP and SFTP transfers are checked, in milliseconds.
     ///
-    /// What TLS or SSH has read already makes no socket readable, and libcurl waits for one all
-    /// the same: over FTPS half of the transfers would stand still until the connect timeout. Its
-    /// own program looks once a second (src/tool_operate.c of 7.88).
+    /// Bytes that TLS or SSH has already read do not make a socket readable, but libcurl waits for
+    /// one. Without the checks, half of the FTPS transfers would stand still until the connect
+    /// timeout. The curl program checks once a second (src/tool_operate.c of 7.88).
     private static let fileServerInterval: Int32 = 50
 
     private let funnel: Funnel
@@ -29,29 +29,29 @@ public actor TransferPool {
     private let knownSignIns = KnownSignIns()
     private var spares: [EasyHandle] = []
     private var isShutDown = false
-    /// How many rounds in a row have failed.
+    /// How many turns in a row have failed.
     private var failedTurns = 0
-    /// After so many, five seconds, nobody can hope that the next round succeeds.
+    /// After this many failed turns, which take five seconds, all transfers are ended.
     private static let mostFailedTurns = 50
-    /// When a server of files last gave a reply that did not fit its command.
+    /// When an FTP or SFTP server last gave a reply that did not fit its command.
     private var lastConfusion: ContinuousClock.Instant?
-    /// libcurl lets no connection be idle for longer (CURLOPT_MAXAGE_CONN).
+    /// How long libcurl keeps an idle connection (CURLOPT_MAXAGE_CONN).
     private static let longestIdleness: Duration = .seconds(118)
 
-    /// How often the thread has gone around; for tests of idleness.
+    /// How many turns the thread has taken; for tests of idleness.
     package private(set) var turns = 0
 
-    /// The pool's thread.
+    /// The executor: the pool's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
     }
 
-    /// Makes libcurl ready and starts the thread.
+    /// Initialises libcurl and starts the thread.
     ///
-    /// - Throws: ``CurlFailure`` when there is no memory, no thread or no descriptor.
+    /// - Throws: ``CurlFailure`` where there is no memory, no thread or no descriptor.
     public init() throws(CurlFailure) { try self.init(faults: nil) }
 
-    /// Makes a pool whose calls into libcurl a test can make fail.
+    /// Makes a pool in which a test can make calls into libcurl fail.
     package init(faults: CurlFaultPlan?) throws(CurlFailure) {
         funnel = Funnel(plan: faults)
         try CurlLibrary.initialize(funnel)
@@ -68,13 +68,12 @@ public actor TransferPool {
         }
     }
 
-    /// Begins a transfer at once and returns without waiting for anything.
+    /// Begins a transfer, and returns without waiting.
     ///
     /// - Parameters:
-    ///   - request: What to get; one that cannot be sent has the outcome
-    ///     ``CurlCode/badRequest``.
-    ///   - sink: Where the answer goes; kept until the outcome is there.
-    /// - Returns: The handle of the transfer, whose outcome tells every failure.
+    ///   - request: What to get; one that cannot be sent has the outcome ``CurlCode/badRequest``.
+    ///   - sink: Takes the answer; kept until the outcome is known.
+    /// - Returns: The handle of the transfer, whose outcome reports every failure.
     public nonisolated func begin(
         _ request: TransferRequest,
         sink: any TransferSink
@@ -91,10 +90,10 @@ public actor TransferPool {
         await thread.join()
     }
 
-    /// Ends the transfers whose connections are from addresses that this computer no longer has:
-    /// what is sent to them reaches nobody, and without this only silence would tell.
+    /// Ends the transfers whose connections use addresses that this computer no longer has: no
+    /// answer reaches them, and otherwise only the silence timeout would notice.
     ///
-    /// - Parameter addresses: those that it has.
+    /// - Parameter addresses: the present addresses of this computer.
     public nonisolated func endTransfers(cutOffFrom addresses: Set<SocketAddress>) {
         _ = thread.post { pool in
             for transfer in pool.transfers.values where transfer.isCutOff(from: addresses) {
@@ -122,7 +121,7 @@ public actor TransferPool {
 // MARK: On the thread
 
 extension TransferPool {
-    /// One round: transfers do what they can, those that ended are reported, then wait.
+    /// Takes one turn: lets transfers do what they can, reports those that ended, and waits.
     func turn() {
         turns += 1
         guard !isShutDown else { return }
@@ -140,8 +139,8 @@ extension TransferPool {
             try multi.wait(atMost: hasFileServers ? Self.fileServerInterval : .max)
             failedTurns = 0
         } catch {
-            // The error says nothing of a single transfer, and libcurl has served them all before it
-            // returns one (lib/multi.c of 7.88): the next round goes on where this one ended.
+            // The error is about no single transfer, and libcurl has served all of them before it
+            // returns one (lib/multi.c of 7.88): the next turn continues where this one ended.
             failedTurns += 1
             guard failedTurns > 1 else { return }
             if failedTurns > Self.mostFailedTurns {
@@ -150,7 +149,7 @@ extension TransferPool {
                     end(transfer, error.code, message: error.description)
                 }
             }
-            // A failure that lasts must not keep a processor busy.
+            // A lasting failure must not keep a processor busy.
             poll(nil, 0, 100)
         }
     }
@@ -164,8 +163,8 @@ extension TransferPool {
     ) {
         guard !isShutDown else { return handle.settle(Self.shutDownOutcome) }
         var request = request
-        // libcurl keeps a control connection whose replies are one behind: all that follow on it
-        // would be misread as well.
+        // libcurl keeps a control connection whose replies are one behind: all replies that follow
+        // on it would be misread, too.
         if !request.url.isHTTP, let lastConfusion, .now - lastConfusion < Self.longestIdleness {
             request.reuse = .never
         }
@@ -193,7 +192,7 @@ extension TransferPool {
         return spare
     }
 
-    /// Runs a transfer once more of which the sink has heard nothing.
+    /// Runs a transfer again of which the sink has heard nothing.
     private func beginAnew(_ transfer: Transfer, after code: CurlCode) {
         do throws(CurlFailure) {
             try multi.remove(transfer.easy)
@@ -211,13 +210,14 @@ extension TransferPool {
         do throws(CurlFailure) {
             try transfer.resume()
         } catch {
-            // Without this the transfer would hang: libcurl does not look at it again.
+            // Otherwise the transfer would hang: libcurl does not look at it again.
             end(transfer, error.code, message: error.description)
         }
     }
 
-    /// The only way out for a transfer: out of libcurl first, so that no callback can come after
-    /// the outcome.
+    /// Ends a transfer; every transfer ends here.
+    ///
+    /// It leaves libcurl before its outcome is told, so that no callback can come after that.
     private func end(_ transfer: Transfer, _ result: CurlCode, message: String? = nil) {
         transfer.releaseHead()
         if result == .ok { transfer.concludeBody() }
@@ -228,7 +228,7 @@ extension TransferPool {
         transfer.prepareForRemoval()
         do throws(CurlFailure) {
             try multi.remove(transfer.easy)
-            // One that nobody has answered may keep its buffer, and refuses another size for it
+            // A handle without an answer may keep its buffer, and then refuse another size
             // (lib/setopt.c of 7.88).
             let isReusable = transfer.easy.isReusable && (result == .ok || outcome.status > 0)
             if isReusable, spares.count < Self.maximumSpareHandles {
@@ -236,7 +236,7 @@ extension TransferPool {
                 if transfer.easy.hasLeftItsBuffer { spares.append(transfer.easy) }
             }
         } catch {
-            // The handle is freed with the transfer, which takes it out of the multi handle.
+            // The handle is freed with the transfer, which removes it from the multi handle.
         }
         transfer.handle.settle(outcome)
     }

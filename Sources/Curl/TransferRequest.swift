@@ -1,110 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One file to get, as a value: by HTTP, FTP or SFTP, the first and the second also over TLS.
+/// One file to get by HTTP, FTP or SFTP, the first two also over TLS.
 ///
 /// Redirects are never followed, statuses are never errors, bodies are never decompressed: the
-/// caller judges. Nothing is taken from the process's environment or the user's files but what
-/// the request names. HTTP hosts and proxies are signed in to by Digest or Basic.
+/// caller decides. Nothing is read from the process's environment or the user's files but what the
+/// request names. Logins at HTTP hosts and proxies use Digest or Basic.
 public struct TransferRequest: Sendable {
     /// The version of HTTP to ask for.
     public enum HTTPVersion: Sendable {
-        /// HTTP/1.1 on a connection that no other transfer shares at the same time.
+        /// HTTP/1.1, on a connection that no other transfer uses at the same time.
         case http1
-        /// HTTP/2 where TLS offers it, sharing one connection a host; else HTTP/1.1.
+        /// HTTP/2 where TLS offers it, with one shared connection per host; otherwise HTTP/1.1.
         case http2
     }
 
-    /// Which of the connections that are open already may serve a request.
+    /// Which existing connections may serve a request.
     public enum ConnectionReuse: Hashable, Sendable {
-        /// Whichever is there and not idle for more than two minutes.
+        /// Any that was idle for no more than two minutes.
         case asUsual
-        /// One that was used within so many seconds.
+        /// One that was used within this many seconds.
         case usedWithin(seconds: Int)
         /// None.
         case never
     }
 
-    /// A login: for Digest and Basic of HTTP, for FTP and for SFTP.
+    /// A login for HTTP (Digest and Basic), FTP and SFTP.
     public struct Credentials: Hashable, Sendable {
         /// The user's name, decoded.
         public var user: String
-        /// The password, decoded; nil leaves it to the other sources.
+        /// The password, decoded; nil where another source gives it.
         public var password: String?
 
-        /// Takes both as they are, not percent-encoded.
+        /// Takes both as they are, without percent-encoding.
         public init(user: String, password: String?) {
             self.user = user
             self.password = password
         }
     }
 
-    /// What to get; user and password in it are used where ``credentials`` is nil.
+    /// The URL to get; its user and password are used where ``credentials`` is nil.
     public var url: URLReference
-    /// Further fields, in order; `Accept-Encoding: identity` goes out unless named here.
+    /// Further fields, in order; `Accept-Encoding: identity` is sent unless named here.
     public var headers: [HeaderField] = []
     /// The bytes to ask for, `first-last` or `first-`; nil asks for all.
     public var range: String?
-    /// By FTP: reads until the server ends the file, whatever it has said to SIZE, and learns so
-    /// whether that was true.
+    /// Whether an FTP transfer reads until the server ends the file, whatever the server's SIZE
+    /// was; this shows whether the size was true.
     ///
-    /// For all of a file, or a range that goes to its end; a server that refuses to restart there
+    /// It works for a whole file, or a range to its end. A server that refuses to restart there
     /// ends the transfer with ``CurlCode/commandRefused``.
     public var readsToEnd = false
-    /// The User-Agent; none is sent where this is empty.
+    /// The User-Agent; empty sends none.
     public var userAgent: String
-    /// The login: over TLS sent with the first request, by HTTP in clear once it is asked for, and
-    /// to nobody who takes Digest in any other way.
-    public var credentials: Credentials?
-    /// The longest time for name lookup, connecting and the TLS handshake together.
-    public var connectTimeout: Duration = .seconds(15)
-    /// The longest time without a byte of the body, the first one included; 0 for no limit.
+    /// The login.
     ///
-    /// Whole seconds, rounded up. Paused time does not count. libcurl looks at the mean of the
-    /// last five seconds, so silence after a fast stretch is noticed up to six seconds late.
+    /// Over TLS it is sent with the first request; by HTTP without TLS only when it is asked for,
+    /// and to a server that accepts Digest only as a digest.
+    public var credentials: Credentials?
+    /// The longest time for name lookup, connecting and TLS handshake together.
+    public var connectTimeout: Duration = .seconds(15)
+    /// The longest time without a byte of the body, also before the first; 0 for no limit.
+    ///
+    /// In whole seconds, rounded up. Paused time does not count. libcurl checks the mean of the
+    /// last five seconds, so silence after fast bytes is noticed up to six seconds late.
     public var silenceTimeout: Duration = .seconds(60)
     /// The version of HTTP to ask for.
     public var httpVersion = HTTPVersion.http1
-    /// How much is read from the connection at once, in bytes; 1 KiB to 10 MiB.
+    /// The size of the receive buffer, in bytes; 1 KiB to 10 MiB.
     ///
-    /// 2 GiB over loopback into 256 KiB writes, against a bare loop of recv and pwrite: 16 KiB takes
-    /// 1.45 times as long, 256 KiB 1.3 times, 512 KiB 1.08 times; more brings nothing. Only what
-    /// a fast connection fills is ever touched.
+    /// Measured with 2 GiB over loopback into 256 KiB writes, compared with a bare loop of recv and
+    /// pwrite: 16 KiB takes 1.45 times as long, 256 KiB 1.3 times, 512 KiB 1.08 times; more brings
+    /// nothing. Memory is used only as far as a fast connection fills the buffer.
     public var receiveBufferSize = 512 * 1024
-    /// Whether a connection may serve it that was made before.
+    /// Which existing connections may serve the request.
     public var reuse = ConnectionReuse.asUsual
-    /// Asked before a connection to an address is made, and again before anything is sent on one,
-    /// which may have been made for another request; false refuses the address.
+    /// Decides about an address before a connection to it is made, and again before anything is
+    /// sent on one, which may have been made for another request; false refuses the address.
     ///
-    /// Runs on the pool's thread. With a proxy it is asked for the proxy's address.
+    /// Runs on the pool's thread. With a proxy, it decides about the proxy's address.
     public var admits: (@Sendable (SocketAddress) -> Bool)?
-    /// The way to the host.
+    /// How to reach the host.
     ///
-    /// FTP and SFTP pass an HTTP proxy through a tunnel (CONNECT), and never as HTTP.
+    /// FTP and SFTP pass an HTTP proxy through a tunnel (CONNECT), never as HTTP.
     public var proxy = ProxyChoice.direct
-    /// The authorities that a TLS host is held against.
+    /// The certification authorities that a TLS host is checked against.
     public var certificates = TrustedCertificates()
-    /// The file in which a login is looked up by the host's name (netrc(5)), where neither
-    /// ``credentials`` nor the URL have a password; nil looks nowhere.
+    /// The file in which a login is looked up by the host's name (netrc(5)), if neither
+    /// ``credentials`` nor the URL has a password; nil looks nowhere.
     public var netrcFile: String?
-    /// The file with cookies for the host, in Netscape's form; read at the start, never written;
+    /// The file with cookies for the host, in Netscape format; read at the start and never written;
     /// nil sends none.
     public var cookieFile: String?
     /// Cookies for the host, `name=value; name=value`; nil sends none.
     ///
-    /// They stand beside those of ``cookieFile``; a Cookie field in ``headers`` stands alone.
+    /// They are sent together with those of ``cookieFile``; a Cookie field in ``headers`` replaces
+    /// both.
     public var cookies: String?
-    /// How an SFTP host is known and signed in to.
+    /// Which SFTP hosts are trusted, and how to sign in there.
     public var ssh = SSHAccess()
-    /// Lives as long as the request runs: what its paths lead to, for example.
+    /// Objects to keep while the request runs, for example those that its paths depend on.
     public var attachments: [any Sendable] = []
 
-    /// A plain GET of `url`; all else has defaults.
+    /// Makes a plain GET of `url`, with defaults for the rest.
     public init(url: URLReference, userAgent: String = "") {
         self.url = url
         self.userAgent = userAgent
     }
 
-    /// Whether libcurl may send it over a connection on which another transfer runs.
+    /// Whether libcurl may send it over a connection that another transfer uses.
     var mayShare: Bool { httpVersion == .http2 }
 
     /// Why the request cannot be sent as it is; nil where it can.
@@ -126,7 +129,7 @@ public struct TransferRequest: Sendable {
         return nil
     }
 
-    /// The first byte of the range and whether the range goes to the end; nil asks for all.
+    /// The first byte of the range, and whether the range goes to the end; nil for the whole file.
     var rangeStart: (offset: Int64, isOpen: Bool)? {
         guard let range, let offset = Int64(range.prefix { $0 != "-" }) else { return nil }
         return (offset, range.hasSuffix("-"))

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The certification authorities that TLS servers and proxies are held against.
+/// The certification authorities that TLS servers and proxies are checked against.
 public struct TrustedCertificates: Hashable, Sendable {
-    /// A file of certificates in PEM form; nil takes the library's own.
+    /// A file of certificates in PEM form; nil uses the library's own.
     public var file: String?
-    /// A folder of certificates, named as c_rehash(1) does; nil takes the library's own.
+    /// A folder of certificates, named as by c_rehash(1); nil uses the library's own.
     public var folder: String?
 
-    /// Those of the library, unless told.
+    /// Uses the library's own by default.
     public init(file: String? = nil, folder: String? = nil) {
         self.file = file
         self.folder = folder
     }
 
-    /// Those that the user's environment names, as curl(1) reads it: `CURL_CA_BUNDLE` before
-    /// `SSL_CERT_DIR` and `SSL_CERT_FILE`.
+    /// Reads the user's environment, as curl(1) does: `CURL_CA_BUNDLE` before `SSL_CERT_DIR` and
+    /// `SSL_CERT_FILE`.
     ///
-    /// - Parameter variable: gives a variable's value; nil where it is not set.
+    /// - Parameter variable: returns a variable's value; nil where it is not set.
     public init(environment variable: (String) -> String?) {
         func value(_ name: String) -> String? {
             variable(name).flatMap { $0.isEmpty ? nil : $0 }

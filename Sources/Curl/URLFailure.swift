@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is not taken as a URL.
+/// Why a text is not accepted as a URL.
 ///
-/// Never holds the text itself: it may be a secret.
+/// It never contains the text itself, which may be a secret.
 public enum URLFailure: Error, Hashable, Sendable {
-    /// It is no absolute URL with a host.
+    /// The text is not an absolute URL with a host.
     case malformed(Reason)
-    /// It has a scheme that the caller does not serve. Never thrown by ``URLReference``.
+    /// The caller does not serve its scheme. Never thrown by ``URLReference``.
     case unsupportedScheme(String)
-    /// There was no memory to read it.
+    /// There was no memory to read the text.
     case outOfMemory
 
     /// What is wrong with the text.
     public enum Reason: String, Hashable, Sendable {
-        /// More than 64 KiB.
+        /// The text is longer than 64 KiB.
         case tooLong = "it is longer than 64 KiB"
-        /// A control character, for example a line feed.
+        /// The text contains a control character, for example a line feed.
         case controlCharacter = "it contains a control character"
-        /// A backslash, which some readers take for a slash.
+        /// The text contains a backslash, which some parsers take for a slash.
         case backslash = "it contains a backslash"
-        /// No `scheme:` at its start.
+        /// The text does not start with `scheme:`.
         case scheme = "it does not start with a scheme such as https:"
-        /// Fewer or more than two slashes behind the scheme.
+        /// Fewer or more than two slashes follow the scheme.
         case slashes = "its scheme must be followed by exactly two slashes"
-        /// Nothing where the host belongs.
+        /// The host is empty.
         case noHost = "it has no host"
         /// The host is neither a name nor an address.
         case host = "its host is neither a name nor an address"
-        /// A port outside 1 to 65535.
+        /// The port is outside 1 to 65535.
         case port = "its port is not a number from 1 to 65535"
         /// User or password cannot be read.
         case userInfo = "its user or password cannot be read"
-        /// Anything else.
+        /// Any other fault.
         case syntax = "it cannot be read"
     }
 }
 
 extension URLFailure: CustomStringConvertible {
-    /// Half a sentence that says what is wrong.
+    /// Says what is wrong, as the second half of a sentence.
     public var description: String {
         switch self {
         case .malformed(let reason): reason.rawValue

@@ -3,9 +3,9 @@
 import CCurl
 import Glibc
 
-/// One parser of libcurl's URL interface; used by one thread and thrown away.
+/// A parser of libcurl's URL interface; used by one thread, for one URL.
 final class URLHandle {
-    /// What a URL is made of, as libcurl gives it.
+    /// The parts of a URL, as libcurl gives them.
     struct Parts {
         var scheme: String
         var user: String?
@@ -33,12 +33,12 @@ final class URLHandle {
 
     deinit { curl_url_cleanup(pointer) }
 
-    /// Reads an absolute URL, or one relative to what was read before; `curl_url_set`.
+    /// Reads an absolute URL, or one relative to the URL that was read before; `curl_url_set`.
     func set(_ text: String) throws(URLFailure) {
         try set(CURLUPART_URL, text, flags: CURLU_NON_SUPPORT_SCHEME)
     }
 
-    /// Takes the URL apart; `curl_url_get`.
+    /// Returns the parts of the URL; `curl_url_get`.
     func parts() throws(URLFailure) -> Parts {
         guard let scheme = try get(CURLUPART_SCHEME) else { throw .malformed(.scheme) }
         let host = try normalizedHost()
@@ -46,7 +46,7 @@ final class URLHandle {
         let password = try get(CURLUPART_PASSWORD)
         let port = try get(CURLUPART_PORT).map { Int($0) ?? 0 }
         if let port, !(1...65535).contains(port) { throw .malformed(.port) }
-        // The scheme's own port, which libcurl tells only where the URL names none.
+        // The scheme's default port, which libcurl gives only for a URL without a port.
         try clear(CURLUPART_PORT)
         let defaultPort = try get(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT)
         var userInfo = ""
@@ -69,23 +69,25 @@ final class URLHandle {
     /// The host in lowercase ASCII.
     private func normalizedHost() throws(URLFailure) -> String {
         guard let given = try get(CURLUPART_HOST), !given.isEmpty else { throw .malformed(.noHost) }
-        // It is decoded by now: what is encoded still would come to another host the next time.
+        // libcurl has decoded the host once: what is still encoded would mean another host next
+        // time.
         guard !given.utf8.contains(UInt8(ascii: "%")) || given.hasPrefix("[") else {
             throw .malformed(.host)
         }
         let isASCII = given.utf8.allSatisfy { $0 < 0x80 }
         let host = (isASCII ? given : try asciiHost()).lowercased()
-        // IDNA makes ASCII of what only looks like it: U+037E becomes a semicolon.
+        // IDNA turns some characters into other ASCII ones: U+037E becomes a semicolon.
         let name = isASCII && isPlain(host) ? host : try readAgain(host)
         guard name != "." else { throw .malformed(.host) }
         guard let zone = try get(CURLUPART_ZONEID), name.hasSuffix("]") else { return name }
         return "\(name.dropLast())%25\(zone)]"
     }
 
-    /// Whether libcurl takes the host for itself when it reads it again.
+    /// Whether libcurl certainly reads the host as the same host again.
     ///
-    /// Not where it begins with a digit: libcurl looks for numbers (`2130706433`) before it decodes a
-    /// host that is percent-encoded. And what it decodes may be characters that no host has.
+    /// It may not if the host begins with a digit: libcurl looks for numbers (`2130706433`) before
+    /// it decodes a percent-encoded host. The decoded characters may also be ones that no host can
+    /// have.
     private func isPlain(_ host: String) -> Bool {
         guard let first = host.utf8.first, !(0x30...0x39).contains(first) else { return false }
         return host.hasPrefix("[")
@@ -95,16 +97,16 @@ final class URLHandle {
             }
     }
 
-    /// What libcurl takes a host for that it has made itself.
+    /// Returns how libcurl reads a host that it has produced itself.
     private func readAgain(_ host: String) throws(URLFailure) -> String {
         let parser = try URLHandle(funnel)
         try parser.set("http://\(host)/")
         return try parser.get(CURLUPART_HOST) ?? host
     }
 
-    /// An international host in its ASCII form (RFC 5891).
+    /// Returns an international host in its ASCII form (RFC 5891).
     private func asciiHost() throws(URLFailure) -> String {
-        // libidn2 reads the name in the locale's encoding, and programs run in the C locale.
+        // libidn2 reads the name in the locale's encoding, and programs may run in the C locale.
         guard let unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else {
             throw .malformed(.host)
         }
@@ -117,7 +119,7 @@ final class URLHandle {
         do throws(URLFailure) {
             host = try get(CURLUPART_HOST, flags: CURLU_PUNYCODE) ?? ""
         } catch {
-            // For a name that IDNA refuses, this version of libcurl speaks of missing memory.
+            // For a name that IDNA refuses, this version of libcurl reports a lack of memory.
             throw .malformed(.host)
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .malformed(.host) }
@@ -135,7 +137,7 @@ final class URLHandle {
         try check(funnel.call("curl_url_set") { curl_url_set(pointer, part, nil, 0) })
     }
 
-    /// Nil where the URL has no such part.
+    /// Returns a part of the URL; nil where the URL has no such part.
     private func get(_ part: CURLUPart, flags: Int32 = 0) throws(URLFailure) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         let code = funnel.call("curl_url_get") {

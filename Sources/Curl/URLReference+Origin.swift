@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension URLReference {
-    /// Scheme, host and port: the border that secrets do not cross (RFC 6454).
+    /// Scheme, host and port: secrets are never sent to another origin (RFC 6454).
     public struct Origin: Hashable, Sendable {
-        /// Lowercase.
+        /// The scheme, in small letters.
         public let scheme: String
-        /// Lowercase, without the dot that may end an absolute name: `host.` is `host`.
+        /// The host, in small letters, without the dot that may end an absolute name: `host.` is
+        /// `host`.
         public let host: String
-        /// The port connected to; nil where the scheme is unknown and none is given.
+        /// The port to connect to; nil where the scheme is unknown and the URL has no port.
         public let port: Int?
     }
 
-    /// Where the URL leads, without what it asks for there.
+    /// The URL's scheme, host and port.
     public var origin: Origin {
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
         return Origin(scheme: scheme, host: name, port: effectivePort)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension URLReference {
-    /// The URL that a `Location` field means, seen from this one (RFC 3986 section 5).
+    /// Returns the URL that a `Location` field of this URL's answer means (RFC 3986 section 5).
     ///
     /// A relative location on the same host keeps user and password.
     ///
@@ -15,10 +15,11 @@ extension URLReference {
         let relative = try Self.encodedReference(trimmed)
         let handle = try URLHandle(Funnel(plan: nil))
         try handle.set(text)
-        // Nothing but a fragment means this URL itself.
+        // A location with only a fragment, or nothing, means this URL itself.
         if !relative.isEmpty { try handle.set(relative) }
         let resolved = try URLReference(handle)
-        // libcurl takes `1a://host/` for a whole URL; by RFC 3986 section 3.1 that is no scheme.
+        // libcurl takes `1a://host/` for a whole URL; by RFC 3986 section 3.1 it has no valid
+        // scheme.
         guard resolved.scheme == scheme else { throw .malformed(.scheme) }
         return resolved
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is settled before libcurl's parser sees a text, because that parser is more lenient than
-// we are: it takes one to three slashes, and blanks or bytes beyond ASCII wherever they stand.
+// What is checked before libcurl's parser reads a text, because that parser is more lenient: it
+// accepts one to three slashes, and blanks or bytes beyond ASCII anywhere.
 
 extension URLReference {
-    /// The scheme at the start of any text, lowercase; nil where there is none (RFC 3986 3.1).
+    /// Returns the scheme of any text, in small letters; nil where there is none (RFC 3986 section
+    /// 3.1).
     ///
-    /// Says `javascript` for `javascript:alert(1)`, which is no ``URLReference``.
+    /// For `javascript:alert(1)`, which is not a valid ``URLReference``, it returns `javascript`.
     public static func scheme(of text: String) -> String? {
         let bytes = trimmed(text).utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
@@ -19,7 +20,7 @@ extension URLReference {
         return isValid ? String(name)?.lowercased() : nil
     }
 
-    /// An absolute URL that is fit for `curl_url_set`: trimmed, encoded, without a fragment.
+    /// Returns an absolute URL ready for `curl_url_set`: trimmed, encoded, without a fragment.
     static func preparedText(_ text: String) throws(URLFailure) -> String {
         let encoded = try encodedReference(trimmed(text))
         guard let scheme = scheme(of: encoded) else { throw .malformed(.scheme) }
@@ -31,14 +32,14 @@ extension URLReference {
         return encoded
     }
 
-    /// A reference, relative or not, with its path and query in printable ASCII and without a
+    /// Returns a reference, relative or not, with path and query in printable ASCII and without a
     /// fragment.
     ///
-    /// In the authority only the user's part is encoded: the host has rules of its own.
+    /// In the authority only the user's part is encoded: hosts have rules of their own.
     static func encodedReference(_ text: Substring) throws(URLFailure) -> String {
         let bytes = text.utf8
         guard bytes.count <= maximumLength else { throw .malformed(.tooLong) }
-        // As nearly all are, and they come by the thousand.
+        // A fast path: nearly all URLs are plain, and lists have thousands of them.
         let isPlain = bytes.withContiguousStorageIfAvailable { bytes in
             bytes.allSatisfy { byte in
                 (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\\")
@@ -67,7 +68,7 @@ extension URLReference {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// The text without the blanks around it; line ends are no blanks, they are refused.
+    /// Returns the text without blanks around it; line ends are not blanks, and are refused later.
     static func trimmed(_ text: String) -> Substring {
         let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         let start = text.drop(while: isBlank)
@@ -75,7 +76,7 @@ extension URLReference {
         return start[...last]
     }
 
-    /// Where host and port stand, behind the last `@` of the authority; empty in a relative
+    /// Returns where host and port are, after the last `@` of the authority; empty for a relative
     /// reference.
     private static func hostPart(of bytes: Substring.UTF8View.SubSequence) -> Range<String.Index> {
         let end = bytes.endIndex

@@ -2,32 +2,33 @@
 
 /// An absolute URL with a host, in normal form.
 ///
-/// Read by the parser that also makes the connection (`curl_url`), so that what was judged is
-/// what is fetched. Blanks inside and non-ASCII are percent-encoded, an international host is in
-/// its ASCII form, scheme and host are lowercase, a default port, dot segments and the fragment
-/// are gone. Two values are equal when their normal forms are.
+/// It is read by the parser that also makes the connection (`curl_url`), so that the URL that was
+/// checked is the one that is fetched. In normal form, blanks and non-ASCII characters are
+/// percent-encoded, an international host is in its ASCII form, scheme and host are in small
+/// letters, and a default port, dot segments and the fragment are removed. Two values are equal
+/// when their normal forms are.
 public struct URLReference: Sendable {
-    /// The longest text that is read, and the longest normal form, in bytes: what was read can be
-    /// read again.
+    /// The longest text, and the longest normal form, in bytes: a normal form can always be read
+    /// again.
     public static let maximumLength = 64 * 1024
 
-    /// Lowercase, any scheme with a valid form.
+    /// The scheme, in small letters; any scheme with a valid form.
     public let scheme: String
-    /// Decoded; nil where the URL has none.
+    /// The user name, decoded; nil where the URL has none.
     public let user: String?
-    /// Decoded; nil where the URL has none.
+    /// The password, decoded; nil where the URL has none.
     public let password: String?
-    /// Lowercase; an IPv6 address stands in brackets, with its zone where it has one.
+    /// The host, in small letters; an IPv6 address is in brackets, with its zone where it has one.
     public let host: String
-    /// The port where it is not the scheme's own, 1 to 65535.
+    /// The port, 1 to 65535; nil where it is the scheme's default.
     public let port: Int?
-    /// The port to connect to; nil where the scheme is unknown to libcurl and none is given.
+    /// The port to connect to; nil where libcurl does not know the scheme and the URL has no port.
     public let effectivePort: Int?
-    /// Starts with a slash; percent-encoded as given, without the type that may end FTP's.
+    /// The path, starting with a slash and percent-encoded as given; an FTP path has no `;type=`.
     public let path: String
-    /// Without the question mark; nil where the URL has none.
+    /// The query without its question mark; nil where the URL has none.
     public let query: String?
-    /// User and password as they stand in the URL with their `@`; empty where it has none.
+    /// User and password as in the URL, with their `@`; empty where the URL has none.
     private let userInfo: String
 
     /// Reads a URL.
@@ -38,7 +39,7 @@ public struct URLReference: Sendable {
         try self.init(text, faults: nil)
     }
 
-    /// Reads a URL, with calls into libcurl that a test can make fail.
+    /// Reads a URL; a test can make the calls into libcurl fail.
     package init(_ text: String, faults: CurlFaultPlan?) throws(URLFailure) {
         let funnel = Funnel(plan: faults)
         let handle = try URLHandle(funnel)
@@ -57,7 +58,7 @@ public struct URLReference: Sendable {
         path = Self.path(parts.path, scheme: parts.scheme)
         query = parts.query
         userInfo = parts.userInfo
-        // Blanks and what is beyond ASCII take three times the room.
+        // Encoded blanks and bytes beyond ASCII take three times the space.
         guard text.utf8.count <= Self.maximumLength else { throw .malformed(.tooLong) }
     }
 
@@ -67,7 +68,7 @@ public struct URLReference: Sendable {
     /// The URL without user and password.
     public var withoutUserInfo: String { base(with: "") + path + querySuffix }
 
-    /// The URL without user, password and query: what may be shown and logged.
+    /// The URL without user, password and query, which may be shown and logged.
     public var withoutUserInfoAndQuery: String { base(with: "") + path }
 
     private var querySuffix: String { query.map { "?\($0)" } ?? "" }
@@ -88,6 +89,6 @@ extension URLReference: Hashable {
 }
 
 extension URLReference: CustomStringConvertible {
-    /// The URL without its secrets, so that a careless log line gives none away.
+    /// The URL without its secrets, so that a careless log line reveals none.
     public var description: String { withoutUserInfoAndQuery }
 }
