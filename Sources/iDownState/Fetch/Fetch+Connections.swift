@@ -32,7 +32,7 @@ extension Fetch {
     ) -> Bool {
         let known = content.known
         guard let lead = requests[lead], lead.bringsFile, sources.isHTTP(lead.route.source),
-            let total = known.total, !known.refusesRanges,
+            let total = known.total, !known.refusesRanges, !hasSeveralVersions,
             known.strongValidator != nil || hasDigest,
             !isByHTTP2 || !requests.isByHTTP2(host),
             total - content.stored.byteCount > RampUp.smallestRest

@@ -46,12 +46,40 @@ package struct Fetch: Hashable, Sendable {
         fileprivate var tags = TagEvidence()
         fileprivate var validators: ValidatorOrigin?
         fileprivate var shortEnd: ShortEnd?
+        fileprivate var versions = Versions()
 
         package init() {}
 
         /// Whether the next attempt would act differently without it.
         package var isOfUse: Bool {
             sources.isOfUse || validators != nil || tags.givenUp > 0 || shortEnd != nil
+                || !versions.givenUp.isEmpty
+        }
+    }
+
+    /// The versions whose stored bytes a task has given up.
+    ///
+    /// A version that comes back after another one shows a host of several nodes that do not agree.
+    fileprivate struct Versions: Hashable, Sendable {
+        fileprivate struct Validators: Hashable, Sendable {
+            let tag: EntityTag?
+            let date: String?
+
+            init(_ version: RemoteVersion) {
+                (tag, date) = (version.entityTag, version.lastModified?.field)
+            }
+        }
+
+        /// The most versions that are remembered.
+        private static let most = 16
+        private(set) var givenUp: Set<Validators> = []
+        private(set) var alternate = false
+
+        mutating func begin(_ new: RemoteVersion, givingUp old: RemoteVersion) {
+            if givenUp.count < Self.most { givenUp.insert(Validators(old)) }
+            if givenUp.contains(Validators(new)), Validators(new) != Validators(old) {
+                alternate = true
+            }
         }
     }
 
@@ -84,6 +112,10 @@ package struct Fetch: Hashable, Sendable {
     /// Whether an FTP server has sent more bytes than it announced.
     private var distrustsSize = false
     private var shortEnd: ShortEnd?
+    private var versions = Versions()
+    /// Whether the host of the task's URL gives several versions in turn, so that the next request
+    /// may meet another one: the connection that has begun brings all of the file then.
+    var hasSeveralVersions: Bool { versions.alternate }
     /// How far the last answer that began at offset 0 is stored.
     var wholeEnd: Int64 = 0
 
@@ -116,6 +148,7 @@ package struct Fetch: Hashable, Sendable {
         tags.beginAttempt()
         validators = memory.validators
         shortEnd = memory.shortEnd
+        versions = sources.isOfAnother(memory.sources) ? Versions() : memory.versions
     }
 
     /// Returns what the next attempt has to know.
@@ -132,6 +165,7 @@ package struct Fetch: Hashable, Sendable {
         memory.tags = tags
         memory.validators = validators
         memory.shortEnd = shortEnd
+        memory.versions = versions
         return memory
     }
 
@@ -344,9 +378,10 @@ package struct Fetch: Hashable, Sendable {
 
     /// Starts the file anew with the answer's first byte.
     mutating func begin(_ version: RemoteVersion, by answer: Answer) {
-        let isForTag = content.known.differsByTagAlone(from: version)
-        let owner = content.owner
+        let (old, owner) = (content.known, content.owner)
+        let isForTag = old.differsByTagAlone(from: version)
         let lost = content.begin(version, from: answer.source)
+        if lost > 0, answer.source == 0 { versions.begin(version, givingUp: old) }
         tags.beginFile(givingUp: isForTag ? lost : 0)
         validators = origin(of: answer)
         noteTurn(lost: lost, of: owner, to: answer.source)

@@ -79,7 +79,9 @@ extension ResponseFacts {
     package func standsInForFile(of known: RemoteVersion, onDisk: SegmentMap) -> Bool {
         guard !onDisk.isEmpty || known.isOnRecord else { return false }
         if SpokenTypes.pages.contains(mimeType) {
+            // Small servers (busybox) call every part a page.
             return !SpokenTypes.pages.contains(known.mimeType)
+                && !(status == 206 && hasLength(of: known))
         }
         if mimeType.isEmpty {
             guard !lacksValidators, status != 206, let length = contentLength.bytes else {

@@ -59,7 +59,7 @@ package struct NetworkConfiguration: Sendable {
     /// for two seconds at most.
     func refreshFiles() async {
         let paths = [netrcFile, cookieFile, knownHostsFile].compactMap(\.self) + sshKeys
-        await files.refresh(paths)
+        await files.refresh(paths, knownHosts: knownHostsFile)
     }
 
     /// Gives a request the way to its host, and nothing that is a secret of the user's.

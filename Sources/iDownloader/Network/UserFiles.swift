@@ -55,6 +55,8 @@ final class UserFiles: Sendable {
         var copies: [String: Copy] = [:]
         /// Those to look at next.
         var paths: [String] = []
+        /// The one among them that lists known SSH hosts.
+        var knownHosts: String?
         /// Who waits for the look that has not begun; nil where there is none.
         var queued: [CheckedContinuation<Void, Never>]?
         /// Who waits for the look that is under way.
@@ -80,11 +82,15 @@ final class UserFiles: Sendable {
     /// copies of before are used, or none.
     ///
     /// Whoever asks before the next look has begun shares it.
-    func refresh(_ paths: [String]) async {
+    ///
+    /// - Parameters:
+    ///   - paths: the files.
+    ///   - knownHosts: the one among them that lists known SSH hosts (``KnownHosts``).
+    func refresh(_ paths: [String], knownHosts: String? = nil) async {
         guard !paths.isEmpty else { return }
         await withCheckedContinuation { waiter in
             let (isToWait, isToLook, isToTime) = state.withLock { state in
-                state.paths = paths
+                (state.paths, state.knownHosts) = (paths, knownHosts)
                 guard !state.isLate else { return (false, false, false) }
                 let isNew = state.queued == nil
                 state.queued = (state.queued ?? []) + [waiter]
@@ -120,13 +126,15 @@ final class UserFiles: Sendable {
     // MARK: On the thread for it
 
     private func look() {
-        let paths = state.withLock { state in
+        let (paths, knownHosts) = state.withLock { state in
             state.waiters = state.queued ?? []
             state.queued = nil
-            return state.paths
+            return (state.paths, state.knownHosts)
         }
         for path in paths {
-            let copy = Self.copy(of: path, unlessIn: copy(of: path))
+            let copy = Self.copy(of: path, unlessIn: copy(of: path)) { bytes in
+                path == knownHosts ? KnownHosts.readable(bytes) : bytes
+            }
             // At once: the next file may be the one that hangs.
             state.withLock { $0.copies[path] = copy }
         }
@@ -140,7 +148,11 @@ final class UserFiles: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    private static func copy(of path: String, unlessIn old: Copy?) -> Copy? {
+    private static func copy(
+        of path: String,
+        unlessIn old: Copy?,
+        as change: ([UInt8]) -> [UInt8]
+    ) -> Copy? {
         // A pipe under this name would wait for who writes into it.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -156,6 +168,6 @@ final class UserFiles: Sendable {
             guard count > 0 else { break }
             bytes += piece[..<count]
         }
-        return Copy(bytes, of: source)
+        return Copy(change(bytes), of: source)
     }
 }

@@ -323,6 +323,27 @@ import iDownState
         #expect(fetch.requests.mostServed == 1)
     }
 
+    @Test func `one connection brings all of a file of which nodes have several versions`() {
+        var fetch = Self.fetch()
+        func joins(_ tag: String) -> Bool {
+            let tag = EntityTag(opaque: tag, isWeak: false)
+            let version = RemoteVersion(total: Self.total, entityTag: tag, servesRanges: true)
+            let (lead, _) = fetch.requests.begin(.whole, of: 0, at: .zero)
+            Self.judge(&fetch, lead, .begin(version))
+            _ = fetch.open(lead)
+            fetch.requests.brings(lead, from: 0, at: .zero)
+            fetch.stored(lead, upTo: 1 << 20)
+            return fetch.letJoin(lead, answeredBy: Self.host, chosen: 2, at: .zero)
+        }
+        #expect(joins("\"a\""))
+        // The file was replaced, which happens.
+        #expect(joins("\"b\""))
+        #expect(joins("\"b\""))
+        // The version before is back.
+        #expect(!joins("\"a\""))
+        #expect(!joins("\"b\""))
+    }
+
     @Test func `nobody is let in while a connection alone is of no use`() {
         var fetch = Self.fetch()
         func joins() -> Bool {

@@ -253,7 +253,10 @@ import iDownState
     @Test(arguments: pages, files + messages)
     func `a page in place of anything else is an expired link`(page: String, recorded: String) {
         for answer in Self.fitting(page) + Self.unfitting(page) {
-            #expect(Self.isExpired(answer, recorded), "\(answer)")
+            // A part of so many bytes is the file's, whatever its server calls it.
+            var isPart = false
+            if case .satisfied(_, Self.total?) = answer.0.contentRange { isPart = true }
+            #expect(Self.isExpired(answer, recorded) == !isPart, "\(answer)")
         }
         #expect(!Failure.linkExpired.isTransient && !Failure.linkExpired.code.spoilsContent)
     }
