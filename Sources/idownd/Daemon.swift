@@ -139,7 +139,7 @@ struct Daemon {
         await coordinator.begin()
         let networkUpdates = Task {
             for await isOnline in network.states {
-                engine.heedNetworkChange()
+                engine.networkChanged()
                 await coordinator.setOnline(isOnline)
             }
         }

@@ -3,7 +3,7 @@
 import Curl
 import iDownState
 
-/// What all parts of one attempt share: its task, its file, and what it has found out.
+/// The state that all parts of one attempt share: the task, the file and the attempt's findings.
 ///
 /// Belongs to its transfer's actor.
 final class Attempt {
@@ -15,32 +15,32 @@ final class Attempt {
     let ledger: Ledger
     /// The file on its disk.
     let target: TargetFile
-    /// What the file is held against.
+    /// Checks the file against its size and digests.
     let verifier: Verifier
     let live: LiveProgress
     let controls: Controls
 
-    /// What it knows of the file and of the sources, and decides by that.
+    /// The pure state that decides: the file and the sources, as far as this attempt knows them.
     var fetch: Fetch {
-        // Without `oldValue`, it is changed in place.
+        // Without `oldValue`, Swift changes the value in place.
         didSet { showContent() }
     }
-    /// What of it others have been shown.
+    /// The stored ranges that ``live`` shows at the moment.
     private var shown: SegmentMap
-    /// How far the furthest host is that has answered, or that has listed the file in a metalink; nil
-    /// before one has.
+    /// The reach of the furthest host that has answered, or that has listed the file in a metalink;
+    /// nil before one has.
     private(set) var furthestHost: SocketAddress.Reach?
     /// Whether any host has answered in this attempt.
     private(set) var isAnswered = false
-    /// What servers have set.
+    /// The cookies that servers have set in this attempt.
     var cookies = ServerCookies()
-    /// All header bytes since the file was last seen to grow, redirects and trailers counted.
+    /// The header bytes received since the file last grew; redirects and trailers count.
     var headerBytes = 0
-    /// What the user keeps for the server of the client's URL, as it was when the attempt began.
+    /// The user's stored login for the server of the task's URL, read when the attempt began.
     private(set) var login: TransferRequest.Credentials?
-    /// Where the last request of each source has come to: further connections ask there.
+    /// The hop that answered for each source, after redirects; further connections ask there.
     var hops: [Int: Hop] = [:]
-    /// Whether the journal has judged the first answer, where it is to.
+    /// Whether the journal has judged the first answer.
     private var hasReported = false
 
     init(
@@ -63,7 +63,7 @@ final class Attempt {
         fetch = Fetch(
             job.request,
             home: home.text,
-            // What the client gave was judged when the task was added.
+            // The service checked these URLs when the task was added.
             mirrors: job.request.mirrors.compactMap { (try? URLReference($0))?.text },
             known: job.remote,
             segments: job.segments,
@@ -71,12 +71,12 @@ final class Attempt {
             hasFailed: job.hasFailed
         )
         shown = fetch.content.stored
-        // What the client's URL before this one has led to says nothing of it.
+        // Findings about an earlier URL of the task do not count for this one.
         let reach = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
         furthestHost = [reach, job.request.listingReach].compactMap(\.self).max()
     }
 
-    /// What is on disk.
+    /// The file as far as it is known and stored.
     var content: Content { fetch.content }
 
     private func showContent() {
@@ -91,19 +91,19 @@ final class Attempt {
     /// Looks for the user's login for the server of the client's URL.
     func lookForLogin() async { login = await engine.storedLogin(for: job.request, at: home) }
 
-    /// Has the next attempt know what this one has found out.
+    /// Keeps the findings of this attempt for the next one.
     func keepFindings(after failure: Failure?) {
         let findings = Engine.Findings(fetch: fetch.memory(after: failure), reach: furthestHost)
         engine.keep(findings, on: job.task)
     }
 
-    /// A host has answered, which is so far.
+    /// Notes that a host at this reach has answered.
     func noteAnswer(from reach: SocketAddress.Reach) {
         isAnswered = true
         furthestHost = max(reach, furthestHost ?? reach)
     }
 
-    /// Records what an answer has shown of the version.
+    /// Records a version that an answer has shown, if it differs from the recorded one.
     func note(_ version: RemoteVersion) async throws(TransferEnd) {
         guard version != content.known else { return }
         fetch.content.know(version)
@@ -111,13 +111,13 @@ final class Attempt {
         try await ledger.commit(.opened(file, version, keeping: content.synced))
     }
 
-    /// Whether the journal has to judge the first answer yet.
+    /// Whether the journal still has to judge the first answer.
     var holdsAnswer: Bool { job.holdsFirstAnswer && !hasReported }
 
-    /// Whether its body may have to wait, for a limit or for somebody's judgement.
+    /// Whether a body may have to wait, for a rate limit or for the journal's judgement.
     var wantsOwnConnection: Bool { holdsAnswer || engine.rates.limit(for: job.task) != nil }
 
-    /// Has the journal judge the first answer, where the job says so.
+    /// Lets the journal judge the first answer, if the job asks for that.
     func report(
         _ version: RemoteVersion,
         by connection: Connection
@@ -136,14 +136,15 @@ final class Attempt {
 
     // MARK: The sources as URLs
 
-    /// The source that is asked now, as the start of a chain of redirects.
+    /// Returns the first hop to the present source; redirects may follow.
     ///
-    /// A mirror may be one that a server has named: it is no way to this machine either.
+    /// A server may have named a mirror: the limits on reach keep that mirror from leading to this
+    /// computer.
     var firstHop: Hop { firstHop(to: fetch.sources.position) }
 
-    /// A source as the start of a chain of redirects.
+    /// Returns the first hop to a source; redirects may follow.
     ///
-    /// While nobody has said how far the first connection's host is, its name counts.
+    /// Before the lead connection's address is known, the reach that its host name suggests counts.
     func firstHop(to source: Int) -> Hop {
         guard source != 0 else {
             return Hop(url: home, home: home, reach: job.request.listingReach)
@@ -152,15 +153,15 @@ final class Attempt {
         let apparent = lead.flatMap { hops[$0]?.apparentReach }
         let unknown: SocketAddress.Reach? = fetch.sources.isNamed(source) ? .beyond : nil
         let reach = [furthestHost, apparent].compactMap(\.self).max() ?? unknown
-        // It was read once before.
+        // The URL was parsed before, so that this does not fail.
         let url = (try? URLReference(fetch.sources.urls[source])) ?? home
         return Hop(url: url, home: home, reach: reach)
     }
 
-    /// Where a connection that joins asks a source.
+    /// Returns the hop at which a joining connection asks a source.
     func hop(to source: Int) -> Hop { hops[source] ?? firstHop(to: source) }
 
-    /// Takes note of the mirrors that the server of the client's URL names (RFC 6249).
+    /// Adds the mirrors that the server of the task's URL names in Link fields (RFC 6249).
     func noteMirrors(in head: ResponseHead, from connection: Connection) {
         guard connection.route.source == 0, [200, 206].contains(head.facts.status) else { return }
         for reference in DuplicateLinks.references(head.fields) {
@@ -171,10 +172,12 @@ final class Attempt {
         }
     }
 
-    /// What mirrors that a server names, and listed files, may have: none that asks for a login.
+    /// The schemes that mirrors named by a server, and files listed by it, may have.
+    ///
+    /// None of them uses the user's keys.
     static let schemes: Set<String> = ["http", "https", "ftp", "ftps"]
 
-    /// All that is known of the name that the file is to have.
+    /// Returns everything that suggests a name for the file.
     func wantedName(_ head: ResponseHead?, _ hop: Hop) -> NameWish {
         NameWish(
             option: job.request.fileName,
@@ -184,8 +187,10 @@ final class Attempt {
         )
     }
 
-    /// Whether the coding in which the file comes is the file's own, by its type or by the name
-    /// that it has or is to get: the URL's path says something only where a given name does not.
+    /// Returns whether the Content-Encoding is the file's own compression, judged by its type or
+    /// its name.
+    ///
+    /// The URL's path counts only if the name has no extension.
     func isCompressed(_ head: ResponseHead, _ hop: Hop) -> Bool {
         guard let encoding = head.facts.contentEncoding, let codings = ContentCoding.list(encoding)
         else { return false }
@@ -201,7 +206,7 @@ final class Attempt {
 // MARK: - The history
 
 extension Attempt {
-    /// Has the history tell what happens.
+    /// Adds an entry to the task's history.
     func tell(
         _ what: History.What,
         of connection: Int = 0,
@@ -244,7 +249,7 @@ extension Attempt {
 
     func tellEnd(of connection: Connection, _ outcome: TransferOutcome) {
         let isCut = fetch.requests[connection.number]?.isCut == true
-        let hasFailed = outcome.result != .ok && !isCut && !connection.isSated
+        let hasFailed = outcome.result != .ok && !isCut && !connection.hasBroughtAll
         let failure = hasFailed ? Failure(outcome, hadBody: connection.isServed) : nil
         tell(
             .ended,

@@ -2,17 +2,17 @@
 
 import iDownState
 
-/// Tells files whose own compression a server names as their Content-Encoding.
+/// Recognises files whose own compression a server announces as Content-Encoding.
 ///
-/// To decode them would spoil them. Browsers do the same for gzip.
+/// Decoding would spoil such a file. Browsers treat gzip in the same way.
 enum CompressedFile {
-    /// Tells it by the media type, or by what the file is called or will be.
+    /// Judges by the media type, or by the file's name.
     ///
     /// - Parameters:
-    ///   - codings: what Content-Encoding says; more than one are never the file's own.
-    ///   - mimeType: in small letters, empty where the server gives none.
-    ///   - name: the file's.
-    /// - Returns: whether the bytes are to be stored as they come.
+    ///   - codings: the codings in Content-Encoding; more than one are never the file's own.
+    ///   - mimeType: in small letters; empty if the server gives none.
+    ///   - name: the file's present or future name.
+    /// - Returns: whether the bytes are stored without decoding.
     static func isMeant(by codings: [ContentCoding], mimeType: String, name: String) -> Bool {
         guard codings.count == 1, let coding = codings.first else { return false }
         let (types, endings): (Set<String>, [String]) =

@@ -3,20 +3,20 @@
 import Curl
 import iDownState
 
-/// One request of a transfer while it runs: where it goes, and where the answer goes.
+/// One request that runs: its target, and the writer that takes its answer.
 ///
-/// What has become of it stands in ``Requests``. Belongs to its transfer's actor.
+/// ``Requests`` holds what was decided about it. Belongs to its transfer's actor.
 final class Connection {
     let number: TransferInbox.ConnectionNumber
     let route: Requests.Route
     let hop: Hop
     let sink: ResponseSink
     let handle: TransferHandle
-    /// Where its body goes; nil before the head is judged, and where nothing is to be stored.
+    /// Writes the body; nil before the head is judged, and for an answer that is not stored.
     private(set) var writer: SegmentWriter?
-    /// The one that stores nothing more.
+    /// The writer that was given up, which may still finish a piece.
     private var formerWriter: SegmentWriter?
-    /// Its body is dropped, and not waited for after this moment; nil where it is not waited for.
+    /// The moment at which waiting for the end of a dropped body stops; nil while no body is dropped.
     private(set) var drainsUntil: Duration?
 
     init(
@@ -33,42 +33,44 @@ final class Connection {
         self.handle = handle
     }
 
-    /// From now on its bytes are stored.
+    /// Stores the body's bytes in this writer from now on.
     func store(in writer: SegmentWriter) {
         self.writer = writer
         writer.listen(sink.listener(resuming: handle))
     }
 
-    /// Whether it is the first one of its request.
+    /// Whether this is the lead connection.
     var isLead: Bool { route.role == .lead }
 
-    /// Whether it has brought anything.
+    /// Whether any byte of its body was stored.
     var isServed: Bool { writer.map { $0.position > $0.start } ?? false }
 
-    /// Whether all has come that there was to come: how it ended after that says nothing.
-    var isSated: Bool { writer.map { $0.end != .max && $0.rest == nil } ?? false }
+    /// Whether the last byte that this connection was to bring is stored.
+    ///
+    /// How it ends after that does not matter.
+    var hasBroughtAll: Bool { writer.map { $0.end != .max && $0.rest == nil } ?? false }
 
-    /// Nothing more is stored.
+    /// Stops storing the body.
     func dropWriter() {
         writer?.giveUp()
         formerWriter = writer ?? formerWriter
         writer = nil
     }
 
-    /// Returns once nothing of what came is being written any more that is not to be stored.
+    /// Returns once the writer that was given up has finished its last piece.
     func quiet() async { await formerWriter?.quiet() }
 
-    /// A body that is dropped is waited for at least so long, however soon its head came.
+    /// The shortest wait for the end of a dropped body, however fast the head came.
     private static let shortestDrain: Duration = .milliseconds(250)
-    /// And never longer than this: what is to be done is known already.
+    /// The longest wait for it: the next step is known already.
     private static let longestDrain: Duration = .seconds(2)
 
-    /// A short body is read to its end, so that the connection can be used again, if it comes as
-    /// soon as another connection would.
+    /// Reads a short body to its end, so that the TCP connection can be used again; gives that up
+    /// after the time in which a new connection could be made.
     ///
     /// - Parameters:
-    ///   - startedAt: when it was made.
-    ///   - now: the same clock's reading.
+    ///   - startedAt: when this connection was made.
+    ///   - now: the present time by the same clock.
     func dropBody(since startedAt: Duration, at now: Duration) {
         guard sink.isDrainable else { return handle.cancel() }
         if sink.drain() { handle.resume() }
@@ -77,7 +79,7 @@ final class Connection {
         drainsUntil = now + min(max(time, Self.shortestDrain), Self.longestDrain)
     }
 
-    /// The rest of its body is not waited for.
+    /// Gives up the wait for the rest of the body.
     func endDrain() {
         drainsUntil = nil
         handle.cancel()

@@ -438,7 +438,7 @@ final class Conversation {
         _ outcome: TransferOutcome
     ) async throws(TransferEnd) -> Result<End, TransferEnd> {
         let sink = connection.sink
-        let isAll = connection.isSated
+        let isAll = connection.hasBroughtAll
         let isMore = showsAnotherSize(connection)
         try await storage.settle(connection)
         if isMore { return .success(.answered(.again(.whole, RemoteVersion()))) }

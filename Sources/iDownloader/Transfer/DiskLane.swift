@@ -8,14 +8,14 @@ import Synchronization
 ///
 /// The thread is there only while it has work.
 final class DiskLane: Sendable {
-    /// What was done, and is to be brought to the disk.
+    /// Finished work that has to be synced before it is answered.
     struct Due: Sendable {
         let sync: DiskSync
-        /// How to answer once the sync is over.
+        /// Answers the caller once the sync is over; nil means success.
         let answer: @Sendable (FileError?) -> Void
     }
 
-    /// Does something; nil where there is nothing to sync and it has answered.
+    /// Does the work; returns nil if there is nothing to sync and the caller has its answer.
     typealias Job = @Sendable () -> Due?
 
     private struct Weak: Sendable {
@@ -25,7 +25,7 @@ final class DiskLane: Sendable {
     private static let key = DispatchSpecificKey<Weak>()
 
     let queue: DispatchQueue
-    /// Where the bytes of files are written that are opened here; nil where none are.
+    /// Writes the bytes of files that were opened on this lane; nil for a lane without files.
     let bytes: DispatchQueue?
     private let waiting = Mutex<[Job]>([])
     private let closing = Mutex<[Int32]>([])
@@ -36,10 +36,10 @@ final class DiskLane: Sendable {
         queue.setSpecific(key: Self.key, value: Weak(lane: self))
     }
 
-    /// The lane whose thread the caller is on; nil on any other thread.
+    /// The lane whose thread runs the caller; nil on any other thread.
     static var current: DiskLane? { DispatchQueue.getSpecific(key: key)?.lane }
 
-    /// Has descriptors closed behind the work that waits by now; returns at once.
+    /// Closes a descriptor after the work that waits now; returns at once.
     func close(_ descriptor: Int32) {
         let isFirst = closing.withLock { closing in
             closing.append(descriptor)
@@ -60,7 +60,9 @@ final class DiskLane: Sendable {
         queue.async { [self] in runAll() }
     }
 
-    /// The first of several takes the jobs of all; the others find nothing left.
+    /// Runs all jobs that wait.
+    ///
+    /// Of several calls in a row the first takes all jobs.
     private func runAll() {
         let jobs = waiting.withLock { waiting in
             defer { waiting = [] }
@@ -71,7 +73,7 @@ final class DiskLane: Sendable {
             for work in due { work.answer(work.sync.failure()) }
             return
         }
-        // Started all at once, the writes share what the file system pays for a commit.
+        // Writes that start together share one commit of the file system's journal.
         for work in due { work.sync.begin() }
         var folders: [FileIdentity: FileError?] = [:]
         for work in due {
@@ -86,14 +88,14 @@ final class DiskLane: Sendable {
     }
 }
 
-/// What is to be brought to the disk.
+/// One sync to the disk.
 package enum DiskSync: Sendable {
     /// A file with its permissions and attributes.
     case file(PartFile)
     /// The names in a folder.
     case folder(OpenFolder)
 
-    /// Has the kernel start to write, and does not wait.
+    /// Lets the kernel start to write, and does not wait.
     fileprivate func begin() {
         switch self {
         case .file(let part): part.startWriting()
@@ -101,9 +103,9 @@ package enum DiskSync: Sendable {
         }
     }
 
-    /// The folder, whoever has it open: one sync serves all.
+    /// The identity of the folder: one sync serves all jobs in one folder.
     ///
-    /// Nil for a file, which nobody else has.
+    /// Nil for a file, which no other job syncs.
     fileprivate var folder: FileIdentity? {
         switch self {
         case .file: nil
@@ -111,7 +113,7 @@ package enum DiskSync: Sendable {
         }
     }
 
-    /// Brings it to the disk; why that failed, nil where it lasts now.
+    /// Syncs; returns why that failed, or nil once the change is durable.
     func failure() -> FileError? {
         do throws(FileError) {
             switch self {

@@ -3,21 +3,21 @@
 import Dispatch
 import Synchronization
 
-/// Threads for what makes a disk wait, some for each file system: one that hangs or is slow holds up
-/// the files on it and no others.
+/// Runs blocking work on threads of its own for each file system, so that a disk that hangs or is
+/// slow delays only its own files.
 package final class DiskQueue: Sendable {
     /// The threads of one file system.
     private struct FileSystemLanes: Sendable {
-        /// Two: a sync of one task and what another does beside it share the disk's time.
+        /// Two threads, so that one task's sync does not stop another task's work.
         let lanes: [DiskLane]
-        /// Folders that clients name: one that hangs must not hold up a download, nor the other way.
+        /// Judges and makes folders that clients name, apart from the downloads' own work.
         let folders: DispatchQueue
-        /// Whole files that are read for their digests; a slice at a time, so that they take turns.
+        /// Reads whole files for their digests, one slice at a time, so that files take turns.
         let digests: DispatchQueue
 
         init(_ device: UInt64) {
             let label = "org.idown.disk.\(device >> 32):\(UInt32(truncatingIfNeeded: device))"
-            // Of its own: a sync takes long, and would stop the connections of its file meanwhile.
+            // A thread of its own: a long sync must not stop the connections of its file.
             let bytes = DispatchQueue(label: "\(label).bytes")
             lanes = (0..<2).map { DiskLane(label: "\(label).\($0)", bytes: bytes) }
             folders = DispatchQueue(label: "\(label).folders")
@@ -26,15 +26,15 @@ package final class DiskQueue: Sendable {
     }
 
     private let mounts: MountTable
-    /// By device number.
+    /// The threads by device number.
     private let lanes = Mutex<[UInt64: FileSystemLanes]>([:])
 
-    /// Whether the caller's own thread does everything, and waits.
+    /// Whether the caller's own thread does all work.
     private let blocks: Bool
 
     /// - Parameters:
-    ///   - blocks: whether the caller's own thread does everything, and waits: for a simulation, in
-    ///     which nothing may run beside anything else.
+    ///   - blocks: whether the caller's own thread does all work, as a simulation needs it, which
+    ///     allows nothing to run in parallel.
     ///   - mounts: tells file systems apart.
     package init(blocks: Bool = false, mounts: MountTable = MountTable()) {
         self.blocks = blocks
@@ -45,7 +45,7 @@ package final class DiskQueue: Sendable {
     ///
     /// - Parameters:
     ///   - key: work with an equal key runs in the order of the calls; nil for clients' folders.
-    ///   - directory: the folder that it is about.
+    ///   - directory: the folder that the work touches.
     ///   - body: may block.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws.
@@ -79,16 +79,16 @@ package final class DiskQueue: Sendable {
         return try result.get()
     }
 
-    /// Runs `body` and then a sync, together with all others that want one by then.
+    /// Runs `body` and then a sync, together with other callers' work that waits.
     ///
-    /// First the bodies of all run, then the syncs, an equal one once for all: what is written or
-    /// renamed together is brought to the disk by one commit of the file system's journal.
+    /// All bodies run first, then the syncs, each different one once. Files that are written or
+    /// renamed together then share one commit of the file system's journal.
     ///
     /// - Parameters:
-    ///   - key: the calls of one key come one after the other; each waits for its answer.
-    ///   - directory: the folder that it is about.
-    ///   - body: may block; returns a value, and what is to be brought to the disk after it.
-    /// - Returns: the value, once that lasts.
+    ///   - key: calls with an equal key run one after the other.
+    ///   - directory: the folder that the work touches.
+    ///   - body: may block; returns a value, and the sync that has to follow.
+    /// - Returns: the value, once the change is durable.
     /// - Throws: what `body` throws, and what the sync does.
     package func runSyncing<Value: Sendable>(
         key: Int64,
@@ -123,16 +123,16 @@ package final class DiskQueue: Sendable {
         return try result.get()
     }
 
-    /// The device number of the file system that a folder is on, where a call about it may never
-    /// return; nil where the caller's own thread does everything.
+    /// Returns the device number of a folder's file system, whose calls may never return; nil if the
+    /// caller's own thread does all work.
     package func fileSystem(of directory: String) -> UInt64? {
         blocks ? nil : mounts.device(of: directory)
     }
 
-    /// Where files in the folder are read for their digests.
+    /// Returns the queue that reads files in this folder for their digests.
     func digestQueue(for directory: String) -> DispatchQueue { lanes(for: directory).digests }
 
-    /// Where folders that clients name are judged and made, one after the other.
+    /// Returns the queue that judges and makes folders that clients name, one after the other.
     func folderQueue(for directory: String) -> DispatchQueue { lanes(for: directory).folders }
 
     private func lane(of key: Int64, in directory: String) -> DiskLane {

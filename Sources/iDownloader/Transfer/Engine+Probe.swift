@@ -4,14 +4,14 @@ import Synchronization
 package import iDownState
 
 extension Engine {
-    /// Asks for a file as a download would, and takes none of it.
+    /// Asks a server for a file as a download would, and drops the body.
     ///
     /// - Parameters:
-    ///   - request: what is asked for; nothing is looked for in its folder.
+    ///   - request: the request; its folder is not looked at.
     ///   - task: a number that no task has.
-    ///   - limit: the longest time; then it ends with `Network.Timeout`.
-    /// - Returns: what the server says.
-    /// - Throws: what a task would have failed of; `CancellationError` where the caller's Swift task
+    ///   - limit: the longest time, after which the probe ends with `Network.Timeout`.
+    /// - Returns: the file as the server describes it.
+    /// - Throws: the `Failure` that a task would have; `CancellationError` if the caller's Swift task
     ///   was cancelled.
     package func probe(
         _ request: TaskRequest,
@@ -32,7 +32,7 @@ extension Engine {
             transfer.stop()
         }
         let result = await withTaskCancellationHandler {
-            // Without it the connection would stay open behind the answer.
+            // Otherwise the connection would stay open after the answer.
             await transfer.ended()
             return journal.result
         } onCancel: {
@@ -44,7 +44,7 @@ extension Engine {
     }
 }
 
-/// Takes the first answer, and wants nothing else.
+/// A journal that takes the first answer and then stops the attempt.
 private final class ProbeJournal: TransferJournal {
     private let settled = Mutex<Result<OfferedFile, any Error>?>(nil)
 
@@ -53,7 +53,7 @@ private final class ProbeJournal: TransferJournal {
             ?? .failure(Failure(.networkUnreachable, "The server was not asked. Try again later."))
     }
 
-    /// The first word counts.
+    /// Settles the probe; only the first call counts.
     func settle(_ result: Result<OfferedFile, any Error>) {
         settled.withLock { if $0 == nil { $0 = result } }
     }

@@ -4,10 +4,12 @@ import Curl
 import Glibc
 package import iDownState
 
-// What the service does to the files of tasks that do not run.
+// Work on the files of tasks that do not run.
 extension Engine {
-    /// Deletes the partial file of a record, if it is still ours, and what a move of it has made or
-    /// left elsewhere; what is gone is as good.
+    /// Deletes a record's partial file, if it is still idown's, and copies that a move has made or
+    /// left.
+    ///
+    /// Files that are gone already count as deleted.
     package func deletePartial(of record: TaskRecord) async throws(FileError) {
         if let file = record.file {
             try await deletePart(file, in: record.request.directory, of: record.id)
@@ -22,8 +24,9 @@ extension Engine {
         }
     }
 
-    /// Moves the finished file of a record into the trash; one that is gone, or is not ours any more,
-    /// is as good.
+    /// Moves a record's finished file into the trash.
+    ///
+    /// A file that is gone, or is not idown's any more, is no error.
     package func moveToTrash(
         fileOf record: TaskRecord,
         dataHome: String
@@ -36,27 +39,27 @@ extension Engine {
         }
     }
 
-    /// The name that the task has reserved is free again.
+    /// Frees the name that the task has reserved.
     package func forgetName(of record: TaskRecord) {
         names.release(record.id)
     }
 
-    /// Reserves the name of a record's file, which the task had before.
+    /// Reserves the recorded name of a task's file again.
     package func restoreName(of record: TaskRecord) {
         guard let file = record.file else { return }
         names.restore(file.name, in: record.request.directory, for: record.id)
     }
 
-    /// Holds a record against its partial file, whose name is reserved again on the way.
+    /// Compares a record with its partial file, and reserves the file's name again.
     ///
-    /// - Returns: what was found; nil where the file system does not tell, for then the transfer
-    ///   looks again before it relies on anything.
+    /// - Returns: the event to record; nil if the file system does not tell. The transfer looks again
+    ///   before it relies on the file.
     package func measurePartial(of record: TaskRecord) async -> Event? {
         guard let file = record.file else { return nil }
         restoreName(of: record)
-        // It may be in its new place already.
+        // The file may be in its new place already.
         if record.isMoving { return nil }
-        // It may have its name: whoever touches it next looks.
+        // The file may be published already; the next attempt or verb looks.
         if case .publish = record.intent { return nil }
         return await measure(file, of: record)
     }
@@ -66,7 +69,7 @@ extension Engine {
         do throws(FileError) {
             return try await disk.run(key: record.id.rawValue, in: directory) {
                 () throws(FileError) in
-                // Nil where its drive is not mounted yet.
+                // Nil while its drive is not mounted.
                 guard let folder = try? OpenFolder(directory, fileSystem: fileSystem) else {
                     return nil
                 }
@@ -77,9 +80,9 @@ extension Engine {
         }
     }
 
-    /// Looks whether the finished file of an open publication has its name.
+    /// Looks whether a file whose publication was recorded has its final name.
     ///
-    /// - Returns: what was found; nil where the file system does not tell.
+    /// - Returns: the event to record; nil if the file system does not tell.
     package func settlePublication(of record: TaskRecord) async -> Event? {
         guard case .publish(let name) = record.intent, let file = record.file else { return nil }
         do throws(FileError) {
@@ -92,17 +95,17 @@ extension Engine {
             }
         } catch {
             switch error {
-            // A drive that is missing keeps nobody from giving the task up.
+            // A missing drive must not keep the user from giving the task up.
             case .vanished, .notOurs, .folderMoved, .otherDrive: return .partialFound(size: nil)
             case .system, .nameTaken, .shortened: return nil
             }
         }
     }
 
-    /// Carries out what a record intended when the last run of the service ended.
+    /// Carries out the intent that the last run of the service recorded.
     ///
-    /// - Returns: the event to record; nil where the file system refuses for now, and where only a
-    ///   verb may move the task on.
+    /// - Returns: the event to record; nil if the file system refuses for now, or if only a verb may
+    ///   change the task.
     package func carryOutIntent(of record: TaskRecord) async -> Event? {
         switch record.intent {
         case .publish(let name):
@@ -126,7 +129,7 @@ extension Engine {
         do throws(FileError) {
             return try await disk.run(key: record.id.rawValue, in: directory) {
                 () throws(FileError) in
-                // Nil where its drive is not mounted yet.
+                // Nil while its drive is not mounted.
                 guard let folder = try? OpenFolder(directory, fileSystem: fileSystem) else {
                     return nil
                 }
@@ -137,7 +140,7 @@ extension Engine {
         } catch {
             switch error {
             case .nameTaken:
-                // All bytes are there; the next attempt publishes them under another name.
+                // All bytes are stored: the next attempt publishes the file under another name.
                 names.restore(file.name, in: directory, for: record.id)
                 return await measure(file, of: record)
             case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
@@ -146,7 +149,7 @@ extension Engine {
         }
     }
 
-    /// Whether a new task could not have this very name.
+    /// Returns whether a file or another task has this name.
     package func isTaken(_ name: String, in directory: String) async -> Bool {
         let isFree = try? await inFolder(directory, of: nil) { folder throws(FileError) in
             let part = name + LocalFile.partSuffix
@@ -156,18 +159,17 @@ extension Engine {
         return isFree == false
     }
 
-    /// What is free on the file system of a folder; nil where the folder cannot be looked at.
-    ///
-    /// - Returns: the file system's number, and the bytes that may still be written to it.
+    /// Returns the device number of a folder's file system, and the free bytes on it; nil if the
+    /// folder cannot be looked at.
     package func freeSpace(in directory: String) async -> (device: UInt64, bytes: Int64)? {
         try? await inFolder(directory, of: nil) { folder throws(FileError) in
             (try folder.identity().device, try folder.freeBytes())
         }
     }
 
-    /// Judges and makes a folder that a client gave.
+    /// Checks a folder that a client gave, and makes it if it is missing.
     ///
-    /// - Returns: its path, links resolved.
+    /// - Returns: its path with links resolved.
     package func prepareFolder(
         _ text: String,
         rules: FolderRules
@@ -175,7 +177,7 @@ extension Engine {
         try await folders.prepare(text, rules: rules)
     }
 
-    /// What the file's attributes may say of where it came from; nothing for a private download.
+    /// Returns the origin that the file's extended attributes may name; none for a private download.
     func origins(
         of home: URLReference,
         for request: TaskRequest

@@ -7,15 +7,17 @@ package import iDownState
 /// Starts transfers and owns what they share.
 package final class Engine: Sendable {
     let pool: any TransferDriver
-    /// Runs FTP and SFTP: libcurl waits in places for the last words of such servers, and what it
-    /// holds up meanwhile is at least no download by HTTP.
+    /// Runs FTP and SFTP.
+    ///
+    /// libcurl sometimes blocks while it waits for such a server's last reply, and must not stop
+    /// HTTP downloads meanwhile.
     let filePool: any TransferDriver
     let fileSystem: FileSystem
     package let time: TimeAndChance
     package let disk: DiskQueue
     let folders: FolderLooks
     package let names: NameReservations
-    /// The hosts that asked to be left alone.
+    /// The hosts that no task may ask for a while.
     package let rests: HostRestTable
     /// Pipes filled with finished files.
     package let feeds = FileFeeds()
@@ -27,29 +29,29 @@ package final class Engine: Sendable {
     let userAgent: String
     private let storedNetwork: Mutex<NetworkConfiguration>
     private let logins: (any StoredLogins)?
-    /// Where transfers decide; nil leaves it to the runtime.
+    /// Runs the transfers' decisions; nil uses Swift's own threads.
     private let executor: (any TaskExecutor)?
-    /// What a crash can cost at most, in time.
+    /// The longest time between two checkpoints of a task, and so the most that a crash can cost.
     let checkpointInterval: Duration
-    /// What is known of hosts, and how many connections each has.
+    /// The findings about hosts, and the number of connections to each.
     let hosts: Hosts
-    /// Holds all connections to the limits.
+    /// Keeps all connections within the rate limits.
     let rates = RateGate()
     private let storedConnections: Atomic<Int>
     private let storedServerTime = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - pool: the one that runs all requests of HTTP.
-    ///   - filePool: the one that runs all others; nil takes the same.
-    ///   - fileSystem: the door to the system.
-    ///   - disk: where slow work waits.
-    ///   - network: the ways to hosts and the logins there.
-    ///   - logins: those that the user keeps elsewhere than in files.
-    ///   - userAgent: what requests carry where the task gives nothing else.
-    ///   - connectionsPerDownload: how many a task may open that says nothing of its own.
+    ///   - pool: runs all HTTP requests.
+    ///   - filePool: runs FTP and SFTP requests; nil uses `pool`.
+    ///   - fileSystem: makes all calls into the file system.
+    ///   - disk: runs blocking work.
+    ///   - network: proxies, addresses and logins from files.
+    ///   - logins: the user's logins in the keyring.
+    ///   - userAgent: the User-Agent of tasks that give none.
+    ///   - connectionsPerDownload: the most connections of a task that sets no number, 1…16.
     ///   - checkpointInterval: the longest time between two checkpoints of a task.
-    ///   - time: the clocks and the dice.
-    ///   - executor: where transfers decide, which they do in a moment; nil leaves it to the runtime.
+    ///   - time: the clocks and the random numbers.
+    ///   - executor: runs the transfers' decisions, none of which blocks; nil uses Swift's own threads.
     package init(
         pool: any TransferDriver,
         filePool: (any TransferDriver)? = nil,
@@ -80,28 +82,28 @@ package final class Engine: Sendable {
         self.storedConnections = Atomic(connectionsPerDownload)
     }
 
-    /// How many connections a task may open that says nothing of its own, 1…16.
+    /// The most connections of a task that sets no number, 1…16.
     package var connectionsPerDownload: Int {
         get { storedConnections.load(ordering: .relaxed) }
         set { storedConnections.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether a finished file gets the time that its server says it was changed at.
+    /// Whether a finished file gets the server's Last-Modified as its time.
     package var usesServerTime: Bool {
         get { storedServerTime.load(ordering: .relaxed) }
         set { storedServerTime.store(newValue, ordering: .relaxed) }
     }
 
-    /// The ways to hosts and the logins there; what is asked for from now on goes by them.
+    /// Proxies, addresses and logins from files, for requests that begin from now on.
     package var network: NetworkConfiguration {
         get { storedNetwork.withLock { $0 } }
         set { storedNetwork.withLock { $0 = newValue } }
     }
 
-    /// Whether a text names a proxy that can be asked.
+    /// Returns whether a text is a valid proxy URL.
     package static func isProxy(_ text: String) -> Bool { ProxyServer(text) != nil }
 
-    /// Whether a URL is fetched through the proxy of this host and port.
+    /// Returns whether requests for this URL go through the proxy at this host and port.
     package func goesThrough(_ proxy: String, to url: String) -> Bool {
         guard let url = try? URLReference(url),
             case .through(let own) = network.proxies.choice(for: url)
@@ -109,9 +111,7 @@ package final class Engine: Sendable {
         return own.authority.lowercased() == proxy.lowercased()
     }
 
-    /// Starts an attempt.
-    ///
-    /// It runs until it is over or stopped, and the journal hears of it.
+    /// Starts an attempt, which runs until it ends or is stopped and reports to the journal.
     package func start(_ job: TransferJob, journal: any TransferJournal) -> RunningTransfer {
         let live = LiveProgress(stored: job.segments, total: job.remote.total)
         let controls = Controls(connections: job.request.connections)
@@ -153,11 +153,11 @@ package final class Engine: Sendable {
     /// Opens a folder and runs `body` with it, away from Swift's own threads.
     ///
     /// - Parameters:
-    ///   - directory: its path as it was recorded.
+    ///   - directory: the folder's recorded path.
     ///   - task: work for one task runs in the order of the calls; nil for clients' folders.
     ///   - body: may block.
     /// - Returns: what `body` returns.
-    /// - Throws: why the folder cannot be opened, and what `body` throws.
+    /// - Throws: the reason why the folder cannot be opened, or what `body` throws.
     func inFolder<Value: Sendable>(
         _ directory: String,
         of task: TaskID?,
@@ -169,19 +169,21 @@ package final class Engine: Sendable {
         }
     }
 
-    /// Begins a request on the thread for servers of its kind.
+    /// Begins a request on the thread for its protocol.
     func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle {
         var request = request
         if request.reuse == .asUsual { request.reuse = awakening.reuse() }
         return (request.url.isHTTP ? pool : filePool).begin(request, sink: sink)
     }
 
-    /// The computer has slept: connections of before are not used again.
+    /// Keeps connections from before the computer's sleep from being used again.
     package func distrustConnections() { awakening.strike() }
 
-    /// The network is not what it was: what runs over an address that is gone ends at once, to be
-    /// tried again, and no connection of before is used a second time.
-    package func heedNetworkChange() {
+    /// Ends the requests that use an address which this computer has lost, so that they are tried
+    /// again at once.
+    ///
+    /// No older connection is used again.
+    package func networkChanged() {
         guard let now = SocketAddress.local else { return }
         let isLost = addresses.withLock { known in
             defer { known = now }
@@ -193,77 +195,76 @@ package final class Engine: Sendable {
         filePool.endTransfers(cutOffFrom: now)
     }
 
-    /// The most bytes a second of all tasks together; 0 for no limit.
+    /// Limits the bytes a second of all tasks together; 0 is no limit.
     package func setSpeedLimit(_ limit: Int64) { rates.setLimit(limit) }
 
-    /// The most bytes a second of a task, if it runs; 0 for no limit.
+    /// Limits the bytes a second of one task, if it runs; 0 is no limit.
     package func setSpeedLimit(of task: TaskID, to limit: Int64) {
         rates.setLimit(of: task, to: limit)
     }
 
-    /// Takes note of a host's wish to be left alone, where the failure tells of one, and of a host
-    /// that is busy.
+    /// Notes the host's Retry-After, if the failure has one, or that the host is busy.
     func noteRest(_ failure: Failure, at hop: Hop, of task: TaskID, _ request: TaskRequest) {
         guard failure.isTransient else { return }
         guard let wish = failure.retryAfter else {
             if failure.code == .serverBusy { rests.refused(by: hop.origin, toldTo: task) }
             return
         }
-        // A task that does not wait for so long fails, and its host may be asked by others.
+        // This task gives up, because the wait is too long for it. Other tasks may ask the host.
         if let limit = RetryPolicy.limit(ofSeconds: request.retryFor), wish > limit { return }
         rests.rest(hop.origin, for: wish, toldTo: task)
     }
 
-    // MARK: What is known of tasks
+    // MARK: Findings about tasks
 
-    /// What the attempts of a task have found out about its sources.
+    /// Findings of a task's attempts about its sources.
     ///
-    /// Kept while the service runs, until the task is over: else each attempt would begin with a
-    /// file that is known to be a wrong one.
+    /// They are kept in memory until the task ends. Without them each attempt would start again with
+    /// a source whose file is known to be wrong.
     struct Findings: Sendable {
         var fetch = Fetch.Memory()
-        /// How far the furthest host was that has answered: who was named by it may not be nearer.
+        /// The reach of the furthest host that has answered; no host that it names may be nearer.
         var reach: SocketAddress.Reach?
     }
 
-    /// What earlier attempts of a task have found out.
+    /// Returns the findings of earlier attempts of a task.
     func findings(on task: TaskID) -> Findings {
         storedFindings.withLock { $0[task] } ?? Findings()
     }
 
-    /// Keeps them for the task's next attempt.
+    /// Keeps findings for the task's next attempt.
     func keep(_ findings: Findings, on task: TaskID) {
         storedFindings.withLock { $0[task] = findings.fetch.isOfUse ? findings : nil }
     }
 
-    /// The task is complete or gone.
+    /// Drops the findings of a task that is complete or removed.
     package func forgetFindings(on task: TaskID) {
         storedFindings.withLock { _ = $0.removeValue(forKey: task) }
         storedHistory.withLock { $0.forget(task) }
     }
 
-    /// What has happened in the attempts of a task that is not complete, the oldest first.
+    /// Returns the history of a task that is not complete, oldest entry first.
     package func history(of task: TaskID) -> [History.Entry] {
         storedHistory.withLock { $0.entries(of: task) }
     }
 
-    /// Takes note of what happens in an attempt.
+    /// Adds an entry to a task's history.
     func note(_ entry: History.Entry, of task: TaskID) {
         storedHistory.withLock { $0.add(entry, of: task) }
     }
 
-    // MARK: What is known of hosts
+    // MARK: Findings about hosts
 
-    /// All that was learned of hosts, if something was since the last call; nil otherwise.
+    /// Returns all findings about hosts, or nil if there is no new one since the last call.
     package func takeHostNews() -> [HostKnowledge]? { hosts.takeNews() }
 
-    /// Takes up what an earlier run of the service has learned of hosts.
+    /// Restores findings about hosts from an earlier run of the service.
     package func restore(_ knowledge: [HostKnowledge]) { hosts.restore(knowledge) }
 
-    /// The job with the logins of its URLs, which the keyring may keep.
+    /// Returns the job with the logins of its URLs, which the keyring may keep.
     ///
-    /// - Throws: a `Failure` that may pass where the keyring cannot be read: without its login the
-    ///   task would be told that it may not.
+    /// - Throws: a transient `Failure` if the keyring cannot be read. Without the login the server
+    ///   would refuse the task for good.
     private func withLogins(_ job: TransferJob) async throws(Failure) -> TransferJob {
         guard let key = job.request.keptLogins else { return job }
         if let kept = await logins?.urlLogins(keptAt: key.id) { return job.with(kept) }
@@ -271,7 +272,7 @@ package final class Engine: Sendable {
         throw .loginIsLocked
     }
 
-    /// The login that the user keeps for a task's server; the URL's own goes first.
+    /// Returns the user's stored login for a task's server; a login in the URL goes first.
     func storedLogin(
         for request: TaskRequest,
         at home: URLReference
@@ -280,7 +281,7 @@ package final class Engine: Sendable {
         return await logins?.login(for: home.origin)
     }
 
-    /// What a refusal for lack of a login becomes where the user keeps one that is locked.
+    /// Makes a refusal for lack of a login transient if the keyring has a locked one.
     func judged(
         _ failure: Failure,
         of request: TaskRequest,
@@ -294,7 +295,7 @@ package final class Engine: Sendable {
 }
 
 extension Failure {
-    /// The login is in a keyring that cannot be read now.
+    /// The failure of a task whose login lies in a keyring that cannot be read now.
     fileprivate static var loginIsLocked: Failure {
         Failure(
             .serverAuthRequired,

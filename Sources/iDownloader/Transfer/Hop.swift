@@ -3,27 +3,28 @@
 import Curl
 import iDownState
 
-/// One request of a chain of redirects, and what may be told to its server.
+/// One request in a chain of redirects, and the secrets that its server may get.
 struct Hop {
     let url: URLReference
-    /// Whether this is the scheme, host and port that the client gave: only there its headers,
-    /// its referrer and its login are sent.
+    /// Whether the scheme, host and port are those of the task's URL.
+    ///
+    /// The task's headers, referrer and login are sent only there.
     let isHome: Bool
     private let home: URLReference
-    /// How far the furthest host was that has answered in this chain; nil where none has.
+    /// The reach of the furthest host that has answered in this chain; nil if none has.
     ///
-    /// No later one may be nearer: a site out there has no business in sending us to this machine.
+    /// No later host may be nearer: a site on the internet must not lead idown to this computer.
     private let reach: SocketAddress.Reach?
 
-    /// No chain is longer.
+    /// The most redirects in a chain.
     static let limit = Requests.mostRedirects
 
-    /// The client's own server, one that is asked in its place, or one that a redirect leads to.
+    /// Makes a hop to the task's server, to a mirror, or to the target of a redirect.
     ///
     /// - Parameters:
-    ///   - url: what is asked for there.
-    ///   - home: the client's URL.
-    ///   - reach: how far the furthest host is that may have had a say in it; nil where none has.
+    ///   - url: the URL to ask for.
+    ///   - home: the task's URL.
+    ///   - reach: the reach of the furthest host that may have chosen `url`; nil if none has.
     init(url: URLReference, home: URLReference, reach: SocketAddress.Reach?) {
         self.url = url
         self.home = home
@@ -31,23 +32,23 @@ struct Hop {
         self.reach = reach
     }
 
-    /// The host, as what is known of hosts is kept.
+    /// The origin under which findings about this host are kept.
     var origin: Origin { Origin(url) }
 
-    /// How far the host is, as far as its name tells, while nobody has seen its address.
+    /// The reach that the host name suggests, while its address is unknown.
     var apparentReach: SocketAddress.Reach {
         let bare = url.host.hasPrefix("[") ? String(url.host.dropFirst().dropLast()) : url.host
         if bare == "localhost" { return .machine }
         return SocketAddress(bare)?.reach ?? .beyond
     }
 
-    /// Where a redirect leads (RFC 9110 section 10.2.2).
+    /// Returns the hop to which a redirect leads (RFC 9110 section 10.2.2).
     ///
     /// - Parameters:
-    ///   - location: the field of the answer.
-    ///   - host: how far the host is that gave it.
-    /// - Returns: the next request of the chain.
-    /// - Throws: `Server.BadResponse` for what is not followed.
+    ///   - location: the Location field.
+    ///   - host: the reach of the host that sent it.
+    /// - Returns: the next hop in the chain.
+    /// - Throws: `Server.BadResponse` for a target that idown does not follow.
     func following(
         _ location: String,
         from host: SocketAddress.Reach
@@ -63,7 +64,7 @@ struct Hop {
                 "redirects to \(next.scheme):, but idown only follows http and https"
             )
         }
-        // What was said under cover stays there: a login in the Location as well.
+        // A login that came over TLS, even in the Location, is not sent in clear.
         if url.scheme == "https", next.scheme == "http",
             let bare = try? URLReference(next.withoutUserInfo)
         {
@@ -72,13 +73,13 @@ struct Hop {
         return Hop(url: next, home: home, reach: max(host, reach ?? host))
     }
 
-    /// The request for `ask` as this server may see it.
+    /// Returns the request for `ask` with only the secrets that this server may get.
     ///
     /// - Parameters:
-    ///   - ask: what is asked for.
-    ///   - isByHTTP2: HTTP/2 is spoken where the host does, whatever is asked for.
-    ///   - attempt: whose options, login and cookies go into it.
-    /// - Returns: the request, with nothing in it that is another server's.
+    ///   - ask: the bytes to ask for.
+    ///   - isByHTTP2: whether to use HTTP/2, if the host speaks it, also for a range.
+    ///   - attempt: gives the options, the login and the cookies.
+    /// - Returns: the request.
     func request(
         _ ask: Ask,
         isByHTTP2: Bool,
@@ -89,7 +90,7 @@ struct Hop {
             url: url,
             userAgent: options.userAgent ?? attempt.engine.userAgent
         )
-        // What does not fit when a connection is paused libcurl copies, and again at the next pause.
+        // libcurl copies bytes that do not fit when a connection is paused, and again at the next pause.
         request.receiveBufferSize = SegmentWriter.bufferSize
         network.lead(&request)
         if let reach, request.proxy == .direct {
@@ -98,10 +99,10 @@ struct Hop {
         }
         if isHome {
             request.headers = options.headers.map { .init(name: $0.name, value: $0.value) }
-            // One at most may go out, and the client's own field says what is meant.
+            // Only one Referer may be sent, and the task's own header goes first.
             let hasReferrer = options.headers.contains { $0.name.lowercased() == "referer" }
             if let referrer = options.referrer, !hasReferrer {
-                // Never with a login in it (RFC 9110 section 10.1.3).
+                // A Referer never has a login (RFC 9110 section 10.1.3).
                 let bare = (try? URLReference(referrer))?.withoutUserInfo ?? referrer
                 request.headers.append(Curl.HeaderField(name: "Referer", value: bare))
             }
@@ -120,9 +121,9 @@ struct Hop {
             }
         }
         if let cookies = attempt.cookies.field(for: url) { request.add(cookies: cookies) }
-        // A mirror's own login, where its URL has one: the user's keys are not for mirrors.
+        // Mirrors get the login in their own URL, and never the user's keys.
         if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
-        // Ranges have connections of their own: streams that share one share its window as well.
+        // Ranges use connections of their own, because HTTP/2 streams share one window.
         if url.scheme == "https", isByHTTP2 || !ask.isPartial { request.httpVersion = .http2 }
         switch ask {
         case .whole: request.readsToEnd = true
@@ -133,7 +134,7 @@ struct Hop {
             request.range = "\(range.first)-\(range.end - 1)"
         case .sample(let range):
             request.range = "\(range.first)-\(range.end - 1)"
-            // By SFTP four times of it are asked for ahead, beyond the range too (libssh2 1.10).
+            // libssh2 1.10 asks ahead for four times this size, also beyond the range.
             request.receiveBufferSize = Int(OverlapProof.sample)
         case .ending(let range):
             request.range = "\(range.first)-"
@@ -148,12 +149,11 @@ struct Hop {
 }
 
 extension TransferRequest {
-    /// Adds cookies to those that are there: the client's own, and what servers have set.
+    /// Adds cookies of the task, or cookies that servers have set, to those of the request.
     ///
     /// - Parameters:
-    ///   - cookies: what a Cookie field would have.
-    ///   - isGiven: whether the client gives them: its field takes the place of those of the user's
-    ///     cookie file.
+    ///   - cookies: the value of a Cookie field.
+    ///   - isGiven: whether the task gives them. They then replace those of the user's cookie file.
     fileprivate mutating func add(cookies: String, asField isGiven: Bool = false) {
         let given = headers.firstIndex { $0.name.lowercased() == "cookie" }
         guard let given else {

@@ -3,29 +3,29 @@
 import Synchronization
 import iDownState
 
-/// The connections of all transfers to each host, and what was learned about hosts.
+/// Counts the connections of all transfers to each host, and keeps findings about hosts.
 ///
-/// First connections wait here for a place, in the order of their coming, and come before all that
-/// would join others.
+/// Lead connections wait here in order until the host has room, and go before connections that would
+/// join others.
 final class Hosts: Sendable {
-    /// A first connection that waits.
+    /// A lead connection that waits.
     private struct Wait {
-        /// Those of its transfer, which waits for one place at a time.
+        /// The controls of its transfer, which waits for one connection at a time.
         let controls: Controls
-        /// Gets false where the transfer is to stop.
+        /// Resumes with true once there is room, and with false if the transfer is stopped.
         let continuation: CheckedContinuation<Bool, Never>
     }
 
     private struct State {
         var limits = HostLimits()
-        /// First connections that wait, the one that came first at the front.
+        /// Lead connections that wait for each host, the oldest first.
         var waits: [String: [Wait]] = [:]
-        /// Whether something was learned that nobody has asked for yet.
+        /// Whether there is a finding that ``takeNews()`` has not returned yet.
         var hasNews = false
-        /// The hosts that may be named outside of this process: a private download tells of none.
+        /// The hosts that may be written to disk; a private download adds none.
         var open: Set<String> = []
 
-        /// Takes the wait out of its queue that `isMeant`; nil where it is not there any more.
+        /// Takes the first wait for which `isMeant` is true out of its queue; nil if there is none.
         mutating func take(_ key: String, where isMeant: (Wait) -> Bool) -> Wait? {
             guard let index = waits[key]?.firstIndex(where: isMeant) else { return nil }
             let wait = waits[key]?.remove(at: index)
@@ -43,16 +43,15 @@ final class Hosts: Sendable {
         start = time.now
     }
 
-    /// The reading of the clock that all of a transfer's times are taken from; it runs on while
-    /// the machine sleeps.
+    /// The present time by the clock of all transfers, which runs on while the computer sleeps.
     var now: Duration { time.now - start }
 
-    /// Counts a first connection as open, once the host has room for it.
+    /// Waits until the host has room for a lead connection, and counts it as open.
     ///
     /// - Parameters:
-    ///   - host: where it goes.
-    ///   - controls: end the wait when the transfer is to stop.
-    /// - Returns: false where the transfer was stopped before.
+    ///   - host: the host to connect to.
+    ///   - controls: the transfer's controls, which end the wait when it is stopped.
+    /// - Returns: false if the transfer was stopped before.
     func enter(_ host: Origin, _ controls: Controls) async -> Bool {
         let (key, now) = (host.text, now)
         controls.watch(self) { [self] in
@@ -66,7 +65,7 @@ final class Hosts: Sendable {
                     state.limits.opened(key, at: now)
                     return true
                 }
-                // Whoever stops the transfer after this look finds the wait.
+                // A stop after this check finds the wait and ends it.
                 if controls.isStopped { return false }
                 let wait = Wait(controls: controls, continuation: continuation)
                 state.waits[key, default: []].append(wait)
@@ -76,11 +75,11 @@ final class Hosts: Sendable {
         }
     }
 
-    /// A connection that joins others was opened.
+    /// Counts a connection that joins others as open.
     func opened(_ host: Origin) { limits { $0.opened(host.text, at: $1) } }
 
-    /// A connection is gone; `wasServed` where the host had given it something, `wasRefused` where
-    /// it was refused while it was open.
+    /// Counts a connection as closed; `wasServed` if the host had sent it bytes, `wasRefused` if the
+    /// host had refused it.
     func closed(_ host: Origin, wasServed: Bool, wasRefused: Bool) {
         let (key, now) = (host.text, now)
         let next: Wait? = state.withLock { state in
@@ -93,27 +92,27 @@ final class Hosts: Sendable {
         next?.continuation.resume(returning: true)
     }
 
-    /// Whether first connections wait for room.
+    /// Returns whether lead connections wait for this host.
     func isAwaited(_ host: Origin) -> Bool {
         state.withLock { $0.waits[host.text] != nil }
     }
 
-    /// How many more connections may join those that are open.
+    /// Returns how many more connections may join those that are open.
     func room(_ host: Origin) -> Int {
         let (key, now) = (host.text, now)
         return state.withLock { $0.waits[key] == nil ? $0.limits.room(key, at: now) : 0 }
     }
 
-    /// Whether as many are open as the host was seen to allow.
+    /// Returns whether as many connections are open as the host was seen to allow.
     func isAtLimit(_ host: Origin) -> Bool { limits { $0.isAtLimit(host.text, at: $1) } }
 
-    /// The number of connections to one file that was found to be of use; nil if none was.
+    /// Returns the number of connections per file that was found useful; nil if it is unknown.
     func useful(_ host: Origin) -> UsefulConnections? {
         limits { $0.useful(host.text, at: $1) }
     }
 
-    /// The host refused a connection that was to join others; `wasClosed` where that does not
-    /// count as open any more.
+    /// Notes that the host refused a joining connection; `wasClosed` if that connection is closed
+    /// already.
     func refused(_ host: Origin, wasClosed: Bool, retryAfter: Duration?, by request: TaskRequest) {
         limits(learning: request.isPrivate ? nil : host) {
             $0.refused(host.text, wasClosed: wasClosed, retryAfter: retryAfter, at: $1)
@@ -126,20 +125,20 @@ final class Hosts: Sendable {
         }
     }
 
-    /// Whether the host is known to give one unchanged file several ETags.
+    /// Returns whether the host is known to give one unchanged file several ETags.
     func hasSeveralTags(_ host: Origin) -> Bool {
         limits { $0.hasSeveralTags(host.text, at: $1) }
     }
 
-    /// The host was seen to give one unchanged file several ETags.
+    /// Notes that the host gives one unchanged file several ETags.
     func givesSeveralTags(_ host: Origin, by request: TaskRequest) {
         limits(learning: request.isPrivate ? nil : host) {
             $0.givesSeveralTags(host.text, at: $1)
         }
     }
 
-    /// Looks at what is known of hosts, or changes it; `host` where something is learned that is kept
-    /// for the next run of the service.
+    /// Reads or changes the findings about hosts; `host` names one whose new finding is kept for the
+    /// next run of the service.
     private func limits<Value>(
         learning host: Origin? = nil,
         _ body: (inout HostLimits, Duration) -> sending Value
@@ -156,7 +155,7 @@ final class Hosts: Sendable {
 
     // MARK: From one run of the service to the next
 
-    /// All that is known, if something new is; nil otherwise.
+    /// Returns all findings, or nil if there is no new one since the last call.
     func takeNews() -> [HostKnowledge]? {
         let now = now
         return state.withLock { state in

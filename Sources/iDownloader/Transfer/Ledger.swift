@@ -2,15 +2,17 @@
 
 import iDownState
 
-/// The record of a task as one transfer writes it, and what that says now.
+/// Writes a task's record for one transfer, and knows what the record says.
 ///
 /// Belongs to its transfer's actor.
 final class Ledger {
-    /// The bytes that the record claims, and the version that it says they are of.
+    /// The ranges that the record claims, and the version of their bytes.
     private(set) var segments: SegmentMap
     private(set) var version: RemoteVersion
-    /// What is recorded of the copy of the recorded file that stands in its place, once the copy is
-    /// proven; nil where there is none, and where the record has taken it.
+    /// The copy that stands in the place of the recorded file, after a restored backup; the record
+    /// takes it with the next claim.
+    ///
+    /// Nil if there is none.
     var copy: LocalFile?
     private let job: TransferJob
     private let journal: any TransferJournal
@@ -22,10 +24,10 @@ final class Ledger {
         self.journal = journal
     }
 
-    /// Has an event committed before the next step.
+    /// Commits an event; returns once it is durable.
     func commit(_ event: TransferEvent) async throws(TransferEnd) {
         var event = event
-        // The record takes the copy with the first claim.
+        // The first claim of bytes makes the copy the recorded file.
         if let copy, case .checkpointed(let segments) = event {
             event = .opened(copy, version, keeping: segments)
         }
@@ -33,7 +35,7 @@ final class Ledger {
         do {
             isWanted = try await journal.record(event, of: job.task, attempt: job.attempt)
         } catch {
-            // The list itself cannot be written: nothing more is claimed, and it may pass.
+            // The list cannot be written now. Nothing more is claimed, and a later try may succeed.
             throw .failed(
                 Failure(
                     .fileFailed,
@@ -56,7 +58,7 @@ final class Ledger {
         }
     }
 
-    /// Adds files that a metalink lists to the list of tasks; `count` more cannot be added.
+    /// Adds files that a metalink lists as tasks; `count` further files cannot be added.
     func add(_ files: [ListedFile], leavingOut count: Int) async throws(TransferEnd) {
         let isWanted: Bool
         do {
@@ -80,14 +82,14 @@ final class Ledger {
         guard isWanted else { throw .superseded }
     }
 
-    /// Has the journal judge the first answer.
+    /// Lets the journal judge the first answer.
     func report(_ answer: OfferedFile) async throws(TransferEnd) {
         guard await journal.answered(answer, of: job.task, attempt: job.attempt) else {
             throw .superseded
         }
     }
 
-    /// The hashes of the pieces of the file.
+    /// Returns the hashes of the file's pieces.
     func pieceHashes() async throws(TransferEnd) -> PieceHashes {
         guard let pieces = try? await journal.pieceHashes(of: job.task) else {
             throw .failed(
@@ -97,7 +99,7 @@ final class Ledger {
         return pieces
     }
 
-    /// Has the end of the attempt recorded; nothing comes after it.
+    /// Records the end of the attempt; the last call.
     func end(_ failure: Failure?) async {
         await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
     }

@@ -4,14 +4,14 @@ import Curl
 import Synchronization
 package import iDownState
 
-/// What a running transfer does at this moment, to be read at any time without waiting for it.
+/// The present progress of a running transfer; any thread reads it without waiting.
 package final class LiveProgress: Sendable {
     package enum Activity: UInt8, Sendable {
         case connecting, transferring, verifying
     }
 
     private struct State {
-        /// What the transfer knows to be in the file, its open segments left out.
+        /// The stored ranges, without those of connections that are open.
         var stored: SegmentMap
         var writers: [SegmentWriter] = []
         var places: [Place] = []
@@ -44,7 +44,7 @@ package final class LiveProgress: Sendable {
 
     private let state: Mutex<State>
     private let storedActivity = Atomic<UInt8>(Activity.connecting.rawValue)
-    /// −1 while unknown.
+    /// The total in bytes; −1 while unknown.
     private let storedTotal = Atomic<Int64>(-1)
 
     package init(stored: SegmentMap, total: Int64?) {
@@ -52,10 +52,10 @@ package final class LiveProgress: Sendable {
         self.total = total
     }
 
-    /// The bytes that this file has by now, those in buffers included; none counts twice.
+    /// The bytes received so far, those in buffers included; none counts twice.
     package var bytes: Int64 { map { $0.taken }.byteCount }
 
-    /// The ranges that are in the file by now, those not yet synced included.
+    /// The ranges written so far, those not yet synced included.
     package var segments: SegmentMap { map { $0.written } }
 
     private func map(_ range: (SegmentWriter) -> ByteRange?) -> SegmentMap {
@@ -66,10 +66,10 @@ package final class LiveProgress: Sendable {
         return map
     }
 
-    /// From now on these ranges count as stored.
+    /// Shows these ranges as stored.
     func store(_ segments: SegmentMap) { state.withLock { $0.stored = segments } }
 
-    /// What it took has been stored, or was given up.
+    /// Drops a writer whose bytes are stored or given up.
     func leave(_ writer: SegmentWriter) {
         state.withLock { state in state.writers.removeAll { $0 === writer } }
     }
@@ -88,28 +88,31 @@ package final class LiveProgress: Sendable {
         set { storedActivity.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// A connection that is open now, as it is at one moment.
+    /// The state of an open connection at one moment.
     package struct OpenConnection: Hashable, Sendable {
-        /// The host that is asked.
+        /// The host's name.
         package let host: String
         /// `http/1.1`, `h2`, `ftp`, `ftps` or `sftp`.
         package let protocolName: String
-        /// The offset of the first byte that was asked for.
+        /// The offset of the first requested byte.
         package let first: Int64
-        /// How many bytes were asked for; nil for all that follow.
+        /// The number of requested bytes; nil if the range has no end.
         package let length: Int64?
         /// Bytes a second since its first byte; 0 before it.
         package let speed: Int64
     }
 
-    /// A connection is open from now on; by the transfer alone.
+    /// Shows a connection as open.
+    ///
+    /// Only the transfer calls it.
     func open(_ number: Int, at url: URLReference, asking ask: Ask, answeredTo sink: ResponseSink) {
         let place = Place(number: number, url: url, ask: ask, sink: sink)
         state.withLock { $0.places.append(place) }
     }
 
-    /// What a connection brings goes into this writer, and counts from now on; by the transfer
-    /// alone.
+    /// Counts what a connection's writer takes from now on.
+    ///
+    /// Only the transfer calls it.
     func store(_ number: Int, in writer: SegmentWriter, at now: TimeAndChance.Instant) {
         state.withLock { state in
             state.writers.append(writer)
@@ -121,15 +124,15 @@ package final class LiveProgress: Sendable {
         }
     }
 
-    /// A connection is over.
+    /// Shows a connection as closed.
     func close(_ number: Int) {
         state.withLock { state in state.places.removeAll { $0.number == number } }
     }
 
-    /// How many connections are open now.
+    /// The number of open connections.
     package var connections: Int { state.withLock(\.places).count }
 
-    /// The connections that are open now, the oldest first.
+    /// Returns the open connections, the oldest first.
     package func openConnections(at now: TimeAndChance.Instant) -> [OpenConnection] {
         state.withLock(\.places).map { $0.connection(at: now) }
     }
