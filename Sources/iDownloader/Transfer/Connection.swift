@@ -16,7 +16,8 @@ final class Connection {
     private(set) var writer: SegmentWriter?
     /// The writer that was given up, which may still finish a piece.
     private var formerWriter: SegmentWriter?
-    /// The moment at which waiting for the end of a dropped body stops; nil while no body is dropped.
+    /// The moment at which waiting for the end of a dropped body stops; nil while no body is
+    /// dropped.
     private(set) var drainsUntil: Duration?
 
     init(

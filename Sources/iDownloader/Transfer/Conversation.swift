@@ -289,7 +289,8 @@ final class Conversation {
     /// Has a first connection end that a limit or its disk slows down and whose HTTP/2 connection
     /// others may share: what is left is asked for by range, on a connection of its own.
     ///
-    /// libcurl 7.88 reads nothing from an HTTP/2 connection while one of its streams is paused: with
+    /// libcurl 7.88 reads nothing from an HTTP/2 connection while one of its streams is paused:
+    /// with
     /// 10 kB/s for one of two downloads the other one stood still for 8 seconds. And what has come
     /// for a stream is copied at each pause: one disk of 20 MB/s took all of the transfer thread.
     private func leaveSharedConnection(_ lead: Connection) {

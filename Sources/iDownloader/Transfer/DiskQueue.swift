@@ -123,7 +123,8 @@ package final class DiskQueue: Sendable {
         return try result.get()
     }
 
-    /// Returns the device number of a folder's file system, whose calls may never return; nil if the
+    /// Returns the device number of a folder's file system, whose calls may never return; nil if
+    /// the
     /// caller's own thread does all work.
     package func fileSystem(of directory: String) -> UInt64? {
         blocks ? nil : mounts.device(of: directory)

@@ -11,7 +11,8 @@ extension Engine {
     ///   - task: a number that no task has.
     ///   - limit: the longest time, after which the probe ends with `Network.Timeout`.
     /// - Returns: the file as the server describes it.
-    /// - Throws: the `Failure` that a task would have; `CancellationError` if the caller's Swift task
+    /// - Throws: the `Failure` that a task would have; `CancellationError` if the caller's Swift
+    ///   task
     ///   was cancelled.
     package func probe(
         _ request: TaskRequest,

@@ -52,7 +52,8 @@ extension Engine {
 
     /// Compares a record with its partial file, and reserves the file's name again.
     ///
-    /// - Returns: the event to record; nil if the file system does not tell. The transfer looks again
+    /// - Returns: the event to record; nil if the file system does not tell. The transfer looks
+    ///   again
     ///   before it relies on the file.
     package func measurePartial(of record: TaskRecord) async -> Event? {
         guard let file = record.file else { return nil }
@@ -104,7 +105,8 @@ extension Engine {
 
     /// Carries out the intent that the last run of the service recorded.
     ///
-    /// - Returns: the event to record; nil if the file system refuses for now, or if only a verb may
+    /// - Returns: the event to record; nil if the file system refuses for now, or if only a verb
+    ///   may
     ///   change the task.
     package func carryOutIntent(of record: TaskRecord) async -> Event? {
         switch record.intent {
@@ -177,7 +179,8 @@ extension Engine {
         try await folders.prepare(text, rules: rules)
     }
 
-    /// Returns the origin that the file's extended attributes may name; none for a private download.
+    /// Returns the origin that the file's extended attributes may name; none for a private
+    /// download.
     func origins(
         of home: URLReference,
         for request: TaskRequest

@@ -51,7 +51,8 @@ package final class Engine: Sendable {
     ///   - connectionsPerDownload: the most connections of a task that sets no number, 1…16.
     ///   - checkpointInterval: the longest time between two checkpoints of a task.
     ///   - time: the clocks and the random numbers.
-    ///   - executor: runs the transfers' decisions, none of which blocks; nil uses Swift's own threads.
+    ///   - executor: runs the transfers' decisions, none of which blocks; nil uses Swift's own
+    ///     threads.
     package init(
         pool: any TransferDriver,
         filePool: (any TransferDriver)? = nil,
@@ -219,7 +220,8 @@ package final class Engine: Sendable {
 
     /// Findings of a task's attempts about its sources.
     ///
-    /// They are kept in memory until the task ends. Without them each attempt would start again with
+    /// They are kept in memory until the task ends. Without them each attempt would start again
+    /// with
     /// a source whose file is known to be wrong.
     struct Findings: Sendable {
         var fetch = Fetch.Memory()

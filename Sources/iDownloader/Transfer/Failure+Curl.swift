@@ -4,11 +4,11 @@ import Curl
 import iDownState
 
 extension Failure {
-    /// What libcurl's word on a broken transfer means for the task (libcurl-errors(3)).
+    /// Makes a failure of libcurl's result for a transfer that broke (libcurl-errors(3)).
     ///
     /// - Parameters:
     ///   - outcome: anything but success.
-    ///   - hadBody: whether body bytes had come: silence is a stall then, and not a timeout.
+    ///   - hadBody: whether body bytes had come; silence is then a stall and no timeout.
     init(_ outcome: TransferOutcome, hadBody: Bool) {
         let words =
             outcome.message.hasSuffix(".") ? String(outcome.message.dropLast()) : outcome.message
@@ -19,7 +19,7 @@ extension Failure {
         }
         switch outcome.result {
         case _ where outcome.isMisfit:
-            // On another connection the replies may fit.
+            // The replies may fit together again on a new connection.
             self.init(.networkReset, detail, isTransient: true)
         case .localFailure:
             self = .local(outcome.message)
@@ -37,7 +37,8 @@ extension Failure {
             let code: FailureCode = hadBody ? .networkStalled : .networkTimeout
             let what = hadBody ? "stopped sending" : "did not answer in time"
             self.init(code, "The server \(what) (\(words)).\(Self.later)", isTransient: true)
-        // libcurl 7.88 has no code of its own for it (lib/transfer.c, lib/http_chunks.c).
+        // libcurl 7.88 has no code of its own for damaged chunks (lib/transfer.c,
+        // lib/http_chunks.c).
         case _ where outcome.message.contains("chunked-encod"):
             self.init(
                 .serverBadResponse,
@@ -58,7 +59,7 @@ extension Failure {
                 .networkTLS,
                 "The server does not speak TLS at this port. Check whether the URL begins with http://"
                     + " or has another port.",
-                // So does the page of a network that wants a login first.
+                // The login page of a captive network answers in clear text as well, and goes away.
                 isTransient: true
             )
         case .tlsConnect where outcome.message.hasPrefix("OpenSSL/"):
@@ -69,10 +70,10 @@ extension Failure {
                 isTransient: true
             )
         case .tlsConnect:
-            // A handshake that was cut, as opposed to a certificate that is not to be trusted.
+            // A handshake that was cut; an untrusted certificate has another code.
             self.init(.networkTLS, detail + Self.later, isTransient: true)
         case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
-            // SSH hosts with which no common cipher is found end as a failed initialisation.
+            // libcurl reports an SSH host without a common cipher as a failed initialisation.
             self.init(
                 .networkTLS,
                 detail + " The connection would not be safe, so nothing was downloaded."
@@ -80,7 +81,7 @@ extension Failure {
         case .remoteFileNotFound:
             self.init(.serverNotFound, detail + " Check the URL, or \(Self.freshLink)")
         case .remoteAccessDenied:
-            // 550 is FTP's word for a folder that is not there as well.
+            // FTP servers answer 550 for a missing folder as well.
             self.init(outcome.status == 550 ? .serverNotFound : .serverForbidden, detail)
         case .couldNotRetrieve, .commandRefused:
             self.init(.serverFailed, detail)
@@ -98,7 +99,7 @@ extension Failure {
         case .badContentEncoding:
             self.init(.serverBadResponse, detail + " Try later, or \(Self.freshLink)")
         case .outOfMemory where !hadBody && outcome.firstByteTime > .zero:
-            // libcurl hands on whole lines only, so that nothing tells which of the two it was.
+            // libcurl passes on whole lines only, so that the two causes cannot be told apart.
             self.init(
                 .serverBadResponse,
                 "The server's answer has a header line of more than 100 KiB, or this computer has no"
@@ -112,35 +113,35 @@ extension Failure {
         }
     }
 
-    /// The connection has ended, and no head has come.
+    /// The failure of a connection that ended before a head came.
     static let noAnswer = Failure(
         .networkReset,
         "The connection ended before the server had answered." + later,
         isTransient: true
     )
 
-    /// Each answer has ended before its part of the file did.
+    /// The failure of a source whose answers all ended before their ranges did.
     static let endedEarly = Failure(
         .serverTruncated,
         "The server's answers ended too early." + later,
         isTransient: true
     )
 
-    /// The connection has ended where a compressed body should have begun.
+    /// The failure of a connection that ended before a compressed body began.
     static let withoutStream = Failure(
         .serverTruncated,
         "The server's answer ended too early (the compressed body has not begun)." + later,
         isTransient: true
     )
 
-    /// What OpenSSL says where something else than TLS comes.
+    /// OpenSSL's messages when the server does not speak TLS.
     private static let speaksNoTLS = [
         "wrong version number", "http request", "packet length too long",
     ]
 
     private static let later = " A later try may succeed."
 
-    /// A failure on this computer, of which no server knows.
+    /// Makes a failure that happened on this computer.
     private static func local(_ message: String) -> Failure {
         let text = "The transfer could not go on on this computer (\(message)).\(later)"
         return Failure(.networkReset, text, isTransient: true)
@@ -150,7 +151,7 @@ extension Failure {
 extension Failure {
     private static let tellOfCrowds = ["too many", "maximum", "limit", "busy", "try again later"]
 
-    /// What the way to the host, or the host as a whole, refuses; nil where it is not that.
+    /// Returns the failure if a proxy or the host as a whole refuses; nil for any other outcome.
     private static func refusalOnTheWay(_ outcome: TransferOutcome) -> Failure? {
         if outcome.wasRefusedAddress {
             return Failure(
@@ -195,14 +196,14 @@ extension Failure {
         switch outcome.result {
         case .loginDenied, .remoteAccessDenied, .remoteFileNotFound, .couldNotRetrieve,
             .commandRefused:
-            // Public servers refuse with 530 as well while they are full.
+            // Public servers also answer 530 while they are full.
             isReply =
                 (400..<500).contains(outcome.status)
                 || outcome.status == 530
                     && Self.tellOfCrowds.contains { word in
                         outcome.message.lowercased().contains(word)
                     }
-        // To libcurl the same reply, instead of a greeting, is a timeout.
+        // libcurl reports the same reply in place of a greeting as a timeout.
         case .weirdServerReply, .timedOut: isReply = outcome.status == 421
         default: isReply = false
         }

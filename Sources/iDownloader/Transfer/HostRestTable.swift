@@ -3,12 +3,12 @@
 import Synchronization
 package import iDownState
 
-/// The hosts that are to be left alone, shared by all transfers and the queue.
+/// The hosts that no task may ask for a while; all transfers and the queue share it.
 package final class HostRestTable: Sendable {
     private struct State {
         var rests = HostRests()
-        /// The hosts that the last attempts of tasks have found at rest: a redirect or a mirror may
-        /// have led there.
+        /// The hosts whose rest the last attempt of each task met, also after a redirect or at a
+        /// mirror.
         var met: [TaskID: Set<Origin>] = [:]
     }
 
@@ -22,12 +22,12 @@ package final class HostRestTable: Sendable {
         start = time.now
     }
 
-    /// Takes note of a host's wish.
+    /// Notes a host's Retry-After.
     ///
     /// - Parameters:
-    ///   - origin: who asks.
-    ///   - wish: for how long.
-    ///   - task: the one that was told so; nil after a restart, when that is not known.
+    ///   - origin: the host.
+    ///   - wish: the duration that it asked for.
+    ///   - task: the task that got the answer; nil after a restart.
     package func rest(_ origin: Origin, for wish: Duration, toldTo task: TaskID? = nil) {
         let now = self.now
         state.withLock { state in
@@ -36,7 +36,7 @@ package final class HostRestTable: Sendable {
         }
     }
 
-    /// The host is busy, and does not say for how long.
+    /// Notes that a host is busy and names no time.
     func refused(by origin: Origin, toldTo task: TaskID) {
         let now = self.now
         state.withLock { state in
@@ -45,24 +45,24 @@ package final class HostRestTable: Sendable {
         }
     }
 
-    /// The host has given somebody what was asked for.
+    /// Notes that the host has answered a request for a file.
     func answered(by origin: Origin) { state.withLock { $0.rests.answered(by: origin) } }
 
-    /// Takes up the wish that a task's last failure tells of, after a restart.
+    /// Restores the Retry-After of a task's last failure after a restart.
     package func restore(from record: TaskRecord, at now: WallTime) {
         guard case .waiting(.retry(let deadline)) = record.state,
             let wish = record.failure?.retryAfter, let origin = record.request.origin
         else { return }
-        // The clock may have been set: never longer than the wish.
+        // The clock may have been set, so that the rest is at most the wish.
         rest(origin, for: min(deadline.since(now) - RetryPolicy.retryAfterSpread, wish))
     }
 
-    /// How long the host is still to be left alone; nil where it is not.
+    /// Returns how long the host still rests; nil if it does not.
     ///
     /// - Parameters:
     ///   - origin: the host.
-    ///   - task: the one that wants to ask it.
-    /// - Returns: how long.
+    ///   - task: the task that wants to ask the host.
+    /// - Returns: the time left.
     package func remaining(of origin: Origin, for task: TaskID) -> Duration? {
         let now = self.now
         return state.withLock { state in
@@ -72,23 +72,23 @@ package final class HostRestTable: Sendable {
         }
     }
 
-    /// All hosts that are to be left alone, and how long still.
+    /// All hosts that rest, with the time left.
     package var all: [Origin: Duration] {
         let now = self.now
         return state.withLock { $0.rests.all(now: now) }
     }
 
-    /// How long until the first of them may be asked again; nil where none rests.
+    /// The time until the first host may be asked again; nil if none rests.
     package var next: Duration? {
         let now = self.now
         return state.withLock { $0.rests.next(now: now) }.map { $0 - now }
     }
 
-    /// Somebody wants a try of a task all the same: no host keeps it from that.
+    /// Ends the rests that keep a task waiting, because the user wants a try now.
     ///
     /// - Parameters:
     ///   - task: the task.
-    ///   - origin: where its first request goes; nil where its URL is none.
+    ///   - origin: the host of its URL; nil if the URL is invalid.
     package func end(for task: TaskID, at origin: Origin?) {
         state.withLock { state in
             var origins = state.met.removeValue(forKey: task) ?? []
@@ -97,11 +97,11 @@ package final class HostRestTable: Sendable {
         }
     }
 
-    /// The task does not wait any more: what it has met is of no use.
+    /// Forgets the rests that a task has met; it does not wait any more.
     package func forget(_ task: TaskID) {
         state.withLock { _ = $0.met.removeValue(forKey: task) }
     }
 
-    /// A clock that runs on while the machine sleeps.
+    /// The present time by a clock that runs on while the computer sleeps.
     private var now: Duration { time.now - start }
 }

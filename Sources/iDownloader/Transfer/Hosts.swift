@@ -5,7 +5,8 @@ import iDownState
 
 /// Counts the connections of all transfers to each host, and keeps findings about hosts.
 ///
-/// Lead connections wait here in order until the host has room, and go before connections that would
+/// Lead connections wait here in order until the host has room, and go before connections that
+/// would
 /// join others.
 final class Hosts: Sendable {
     /// A lead connection that waits.
@@ -78,7 +79,8 @@ final class Hosts: Sendable {
     /// Counts a connection that joins others as open.
     func opened(_ host: Origin) { limits { $0.opened(host.text, at: $1) } }
 
-    /// Counts a connection as closed; `wasServed` if the host had sent it bytes, `wasRefused` if the
+    /// Counts a connection as closed; `wasServed` if the host had sent it bytes, `wasRefused` if
+    /// the
     /// host had refused it.
     func closed(_ host: Origin, wasServed: Bool, wasRefused: Bool) {
         let (key, now) = (host.text, now)
@@ -137,7 +139,8 @@ final class Hosts: Sendable {
         }
     }
 
-    /// Reads or changes the findings about hosts; `host` names one whose new finding is kept for the
+    /// Reads or changes the findings about hosts; `host` names one whose new finding is kept for
+    /// the
     /// next run of the service.
     private func limits<Value>(
         learning host: Origin? = nil,

@@ -3,10 +3,11 @@
 import iDownState
 
 extension NameReservations {
-    /// Reserves a free name and has a file made for it.
+    /// Reserves a free name and makes a file for it.
     ///
     /// - Parameters:
-    ///   - candidates: the name that is wanted, and shorter ones for a file system that has less room
+    ///   - candidates: the name that is wanted, and shorter ones for a file system that has less
+    ///     room
     ///     than it says; without special characters where it knows no such names.
     ///   - folder: where the file is to stand.
     ///   - task: its owner.
@@ -49,7 +50,7 @@ extension NameReservations {
         mayRename: Bool,
         by make: (String) throws(FileError) -> Made
     ) throws(FileError) -> Made {
-        // Between the look at a name and the making of the file somebody else may take it.
+        // Another program may take a name between the look at it and the making of the file.
         for _ in 0..<100 {
             var free = name
             if mayRename {
@@ -66,7 +67,7 @@ extension NameReservations {
         throw .nameTaken
     }
 
-    /// Has the file appear under its name, or reserves the next one where somebody was faster.
+    /// Gives the file its reserved name, or reserves the next name if another program has taken it.
     ///
     /// - Parameters:
     ///   - part: the file.

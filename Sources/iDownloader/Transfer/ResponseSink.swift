@@ -6,24 +6,26 @@ import iDownState
 
 /// Receives one response on the transfer thread and tells the transfer what it needs to decide.
 ///
-/// The body waits until somebody says where it goes: the head is judged before a byte is stored.
+/// The body waits until the transfer has judged the head and called ``direct(to:)``: no byte is
+/// stored before.
 final class ResponseSink: TransferSink {
     enum Event: Sendable {
-        /// The head is complete and wants to be judged; body bytes wait until then.
+        /// The head is complete; body bytes wait until it is judged.
         case headIsComplete
-        /// The bytes that have come differ from those on disk; they wait.
+        /// The received bytes differ from those on disk; the body waits.
         case differs
-        /// The bytes that were to prove what is on disk are equal; what follows them waits.
+        /// The received bytes prove that those on disk are of this version; the rest of the body
+        /// waits.
         case proven
         case ended(TransferOutcome)
     }
 
-    /// Where the body goes.
+    /// The destination of the body.
     enum Target: Sendable {
         case undecided
-        /// Stored, decoded by the decoder where there is one.
+        /// The bytes are stored, after the decoder has decoded them, if there is one.
         case writer(SegmentWriter, ContentDecoder?)
-        /// Read and dropped, so that the connection can be used again; no more than this.
+        /// Up to this many bytes are read and dropped, so that the connection can be used again.
         case nowhere(remaining: Int)
     }
 
@@ -31,19 +33,21 @@ final class ResponseSink: TransferSink {
         var reader: HeadReader
         var target = Target.undecided
         var failure: Failure?
-        /// The segment's end was reached although the server sends on.
+        /// The segment's end was reached, but the server sends more.
         var isFull = false
         var hasAsked = false
-        /// Somebody has judged the head, and wants nothing of the body.
+        /// The transfer has judged the head and wants no body.
         var isRejected = false
-        /// A small body as far as it has come, while nobody has said where it goes.
+        /// The bytes of a small body that have come before the head was judged.
         var kept: [UInt8] = []
     }
 
-    /// A longer body costs more than another connection.
+    /// The longest body, in bytes, that is read and dropped: a new connection costs less than a
+    /// longer one.
     fileprivate static let longestDrained = 64 << 10
 
-    /// A body that is no longer than this is kept until all of it is there, if it comes at once.
+    /// The longest body, in bytes, that is kept in memory until it is complete, if it comes at
+    /// once.
     static let longestKept: Int64 = 64 << 10
 
     private let number: TransferInbox.ConnectionNumber
@@ -53,7 +57,7 @@ final class ResponseSink: TransferSink {
     private let keepsSmallBody: Bool
 
     /// - Parameters:
-    ///   - number: the connection whose response this is.
+    ///   - number: the connection's number.
     ///   - reader: knows the headers that came before.
     ///   - inbox: where events go.
     ///   - valve: holds the body to the limits.
@@ -75,32 +79,33 @@ final class ResponseSink: TransferSink {
     /// The head, once it is complete.
     var head: ResponseHead? { state.withLock { $0.reader.head } }
 
-    /// The bytes of all heads so far, which the transfer's limit counts.
+    /// The bytes of all heads so far; the transfer limits their sum.
     var headerBytes: Int { state.withLock { $0.reader.headerBytes } }
 
     var failure: Failure? { state.withLock { $0.failure } }
 
     var isFull: Bool { state.withLock { $0.isFull } }
 
-    /// The bytes that were kept; they go before all that comes.
+    /// The kept bytes, which are stored before those that follow.
     var kept: [UInt8] { state.withLock { $0.kept } }
 
-    /// Whether the body is short enough to be read to its end, so that the connection can be used
+    /// Whether the body is short enough to read it to its end, so that the connection can be used
     /// again.
     var isDrainable: Bool { state.withLock { $0.isDrainable } }
 
     /// Whether the head came by HTTP/2.
     var isByHTTP2: Bool { state.withLock { $0.reader.isByHTTP2 } }
 
-    /// Whether nothing but the connection's end tells where the body ends (RFC 9112 section 6.3).
+    /// Whether only the end of the connection ends the body (RFC 9112 section 6.3).
     var endsWithConnection: Bool {
         guard let head, !isByHTTP2, head.facts.contentLength == .unknown else { return false }
         return !head.fields.members("transfer-encoding").contains { $0.isWord("chunked") }
     }
 
-    /// Whether all that the body was announced to have was read and dropped: its end follows.
+    /// Whether the announced length of the body was read and dropped, so that its end follows at
+    /// once.
     ///
-    /// By HTTP/2 libcurl waits for the stream's end, whatever has come.
+    /// With HTTP/2, libcurl still waits for the end of the stream.
     var isDrained: Bool {
         state.withLock { state in
             guard case .nowhere(let remaining) = state.target, !state.reader.isByHTTP2 else {
@@ -110,7 +115,7 @@ final class ResponseSink: TransferSink {
         }
     }
 
-    /// Has the body read and dropped.
+    /// Reads and drops the body from now on.
     ///
     /// - Returns: whether the transfer is to be resumed; not where that was begun already.
     func drain() -> Bool {
@@ -122,10 +127,11 @@ final class ResponseSink: TransferSink {
         }
     }
 
-    /// Says where the body goes; the transfer is resumed afterwards.
+    /// Sets the destination of the body; the caller resumes the transfer afterwards.
     func direct(to target: Target) { state.withLock { $0.target = target } }
 
-    /// Tells the transfer what the lane finds out, and reads on when there is room.
+    /// Returns a listener that passes the writer's verdicts to the transfer, and resumes reading
+    /// when there is room.
     func listener(resuming handle: TransferHandle) -> SegmentWriter.Listener {
         { [number, inbox] verdict in
             switch verdict {
@@ -148,7 +154,8 @@ final class ResponseSink: TransferSink {
         inbox.send(.connection(number, event))
     }
 
-    /// The outcome with what decoding the body has shown: libcurl knows nothing of it.
+    /// Returns the outcome with errors that decoding the body has shown, which libcurl does not
+    /// know.
     private func decoded(_ outcome: TransferOutcome) -> TransferOutcome {
         guard case .writer(_, let decoder?) = state.withLock({ $0.target }),
             let flaw = outcome.result == .ok ? decoder.flawAtEnd : decoder.flaw
@@ -177,16 +184,17 @@ final class ResponseSink: TransferSink {
         state.withLock { state in
             do throws(Failure) {
                 try state.reader.read(line: headerLine)
-                // libcurl has asked again by itself: what comes now is not of the answer before.
+                // libcurl has repeated the request by itself: these bytes belong to a new answer.
                 if state.reader.head == nil, !state.isRejected, case .nowhere = state.target {
                     state.target = .undecided
                 }
-                // What brings no file is acted upon at once: its body may never come.
+                // An answer without a file is judged at once, because its body may never come.
                 if let head = state.reader.head, !state.hasAsked,
                     !(200..<300).contains(head.facts.status)
                 {
                     state.hasAsked = true
-                    // Nor is it of any use: it is over before anybody has to wait for it.
+                    // Its body is dropped, and is mostly over before the transfer has to wait for
+                    // it.
                     if state.isDrainable { state.target = .nowhere(remaining: Self.longestDrained) }
                     send(.headIsComplete)
                 }
@@ -204,7 +212,7 @@ final class ResponseSink: TransferSink {
         return .proceed
     }
 
-    /// Takes a head that did not come in lines, unless there is one.
+    /// Takes the head of an FTP or SFTP answer, which has no lines, unless there is one already.
     ///
     /// - Parameters:
     ///   - facts: what it says.
@@ -242,7 +250,8 @@ final class ResponseSink: TransferSink {
 
     func bodyPauses() { _ = ask() }
 
-    /// Keeps what belongs to a small body; nil where it is none, or is not waited for any more.
+    /// Keeps bytes of a small body in memory; nil if the body is not small, or is not kept any
+    /// more.
     private func keep(_ body: UnsafeRawBufferPointer) -> BodyVerdict? {
         guard keepsSmallBody, state.withLock({ $0.mayKeep(body.count) }) else { return nil }
         let verdict = valve.pass(body) { bytes in
@@ -252,7 +261,7 @@ final class ResponseSink: TransferSink {
             }
             return .kept
         }
-        // A limit holds it back: it does not come at once.
+        // A rate limit holds the body back, so that it does not come at once.
         return verdict == .pause ? ask() : verdict
     }
 
@@ -294,12 +303,13 @@ final class ResponseSink: TransferSink {
 }
 
 extension ResponseSink.State {
-    /// How long the body is by its head; the longest there is where that is unknown.
+    /// The announced length of the body; the largest number if it is unknown.
     fileprivate var announcedLength: Int64 { reader.head?.facts.contentLength.bytes ?? .max }
 
     fileprivate var isDrainable: Bool { announcedLength <= ResponseSink.longestDrained }
 
-    /// Whether the next bytes are of a small, plain body that may come as a whole.
+    /// Returns whether the next bytes belong to a small, plain body that is kept until it is
+    /// complete.
     fileprivate func mayKeep(_ count: Int) -> Bool {
         guard !hasAsked, let facts = reader.head?.facts, facts.status == 200,
             facts.contentEncoding == nil, let length = facts.contentLength.bytes

@@ -4,11 +4,11 @@ import Curl
 import Synchronization
 package import iDownState
 
-/// A transfer under way, as its owner sees it.
+/// A running transfer, for its owner.
 package final class RunningTransfer: Sendable {
     package let attempt: AttemptNumber
     package let startedAt: TimeAndChance.Instant
-    /// Read at any time, without waiting.
+    /// The present progress; any thread reads it without waiting.
     package let live: LiveProgress
 
     private let controls: Controls
@@ -28,17 +28,17 @@ package final class RunningTransfer: Sendable {
         self.work = work
     }
 
-    /// Asks it to end: what is on disk is synced and recorded, and the connection is closed.
+    /// Stops the transfer: stored bytes are synced and recorded, and the connections are closed.
     package func stop() { controls.stop() }
 
-    /// Another number of connections, at most so many at once; nil takes the engine's.
+    /// Sets the most connections at once; nil uses the engine's number.
     package func limitConnections(to number: Int?) { controls.connections = number }
 
-    /// Returns once it holds neither a connection nor the file any more.
+    /// Returns once the transfer has closed its connections and its file.
     package func ended() async { await work.value }
 }
 
-/// What the owner of a transfer wants of it while it runs.
+/// The orders of a transfer's owner while it runs.
 final class Controls: Sendable {
     private struct State {
         var isStopped = false
@@ -50,17 +50,16 @@ final class Controls: Sendable {
 
     init(connections: Int?) { state = Mutex(State(connections: connections)) }
 
-    /// The most connections at once that somebody has chosen for the task; nil takes the engine's
-    /// number.
+    /// The most connections at once that were chosen for the task; nil uses the engine's number.
     var connections: Int? {
         get { state.withLock(\.connections) }
         set { state.withLock { $0.connections = newValue } }
     }
 
-    /// Whether the transfer is to end.
+    /// Whether the transfer was stopped.
     var isStopped: Bool { state.withLock(\.isStopped) }
 
-    /// Ends the transfer, whatever it waits for at this moment.
+    /// Stops the transfer, whatever it waits for.
     func stop() {
         let watched = state.withLock { state in
             state.isStopped = true
@@ -69,7 +68,8 @@ final class Controls: Sendable {
         for work in watched { work.cancel() }
     }
 
-    /// From now on ``stop()`` ends this as well; what comes too late ends at once.
+    /// Lets ``stop()`` cancel this work as well; cancels it at once if the transfer was stopped
+    /// before.
     func watch(_ work: any AnyObject & Sendable, _ cancel: @escaping @Sendable () -> Void) {
         let isStopped = state.withLock { state in
             state.watched.append((work, cancel))
@@ -78,7 +78,7 @@ final class Controls: Sendable {
         if isStopped { cancel() }
     }
 
-    /// It is over.
+    /// Forgets work that is over.
     func release(_ work: any AnyObject & Sendable) {
         state.withLock { state in state.watched.removeAll { $0.work === work } }
     }

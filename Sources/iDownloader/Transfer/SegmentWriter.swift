@@ -6,58 +6,64 @@ import iDownState
 
 /// Carries one connection's bytes into the file, in writes of 256 KiB.
 ///
-/// The transfer thread copies what comes into one of two buffers and waits for nothing; the lane of
-/// the file's disk writes one that is full. Where the file already has bytes of the same version,
-/// they are compared instead. How far it has come and where it ends can be read and moved at any
-/// time without waiting.
+/// The transfer thread copies received bytes into one of two buffers and never waits; the lane of
+/// the file's disk writes full buffers. Where the file already has bytes of the same version, the
+/// lane compares them instead. The present position can be read, and the end moved, at any time
+/// without waiting.
 final class SegmentWriter: Sendable {
-    /// libcurl hands out 16 KiB; writes of that size cost two to three times as much as these.
+    /// The size of a write.
+    ///
+    /// libcurl delivers 16 KiB at a time, and writes of that size cost two to three times as much.
     static let bufferSize = 256 << 10
 
     enum Step: Equatable {
         case done
-        /// Both buffers are under way to the disk, or a comparison waits for its verdict: the bytes
-        /// are to be offered again, and the listener says when there is room.
+        /// Both buffers wait for the disk, or a comparison waits for its verdict. The caller offers
+        /// the bytes again when the listener says that there is room.
         case waits
-        /// The segment's end is reached; what came after it is dropped.
+        /// The segment's end is reached; bytes after it are dropped.
         case full
-        /// The file system refused, see `failure`; or the writer was given up.
+        /// The file system refused a write (see `failure`), or the writer was given up.
         case failed
     }
 
-    /// What the lane has found out, and what stops all writing until somebody decides.
+    /// A finding of the lane.
+    ///
+    /// Nothing more is written until the transfer has decided.
     enum Verdict: Sendable {
-        /// The next bytes differ from those on disk: they wait until `cut()`, which the caller
-        /// calls once the record no longer claims the old ones.
+        /// The next bytes differ from those on disk. They wait for `cut()`, which the caller calls
+        /// once the record no longer claims the old bytes.
         case differs
-        /// All bytes that were to prove what is on disk are equal: what follows waits until
-        /// `release()`, which the caller calls once the record says what they proved.
+        /// All compared bytes are equal, which proves those on disk. The following bytes wait for
+        /// `release()`, which the caller calls once the record has the proven version.
         case proven
     }
 
-    /// Hears of a verdict; of nil where bytes that had to wait may come.
+    /// Takes a verdict, or nil when there is room for bytes that had to wait.
     ///
-    /// Called on the lane's thread, or within another call of the writer where there is no lane.
+    /// Called on the lane's thread, or inside another call of the writer if there is no lane.
     typealias Listener = @Sendable (Verdict?) -> Void
 
-    /// The offset of the first byte that comes.
+    /// The offset of the first received byte.
     let start: Int64
     private let part: PartFile
-    /// The end that the request asked for: one that lies before it has to be enforced.
+    /// The end of the requested range.
+    ///
+    /// The writer enforces an end that was moved before it.
     private let askedEnd: Int64
     private let movableEnd: Atomic<Int64>
     private let takenEnd: Atomic<Int64>
-    /// Where the bytes end that are of the file as far as anybody knows: behind those that prove it,
-    /// and nowhere once they have.
+    /// The end of the bytes that are known to be of this version: that of the proof while it is
+    /// open, and unlimited afterwards.
     private let knownEnd: Atomic<Int64>
     private let storedEnd: Atomic<Int64>
-    /// Never held during a call into the file system.
+    /// Guards `state`; never held during a call into the file system.
     private let lock = Mutex(())
-    /// Touched by nobody who does not hold `lock`; the bytes of a buffer that was handed over, by
-    /// the lane's job alone.
+    /// The state that `lock` guards; the lane's job alone touches the bytes of a buffer that was
+    /// handed over.
     ///
-    /// It is not inside of the lock because a `Mutex` takes no borrowed buffers in, which are what
-    /// `append` is given.
+    /// It is not inside the lock, because a `Mutex` accepts no borrowed buffers, which `append`
+    /// gets.
     nonisolated(unsafe) private var state: State
 
     /// - Parameters:
@@ -89,51 +95,54 @@ final class SegmentWriter: Sendable {
         )
     }
 
-    /// The bytes that are in the file, synced or not.
+    /// The range written to the file, synced or not.
     var written: ByteRange? { ByteRange(from: start, to: writtenEnd) }
 
-    /// The bytes that were taken, in the file or not; without those that follow an open proof.
+    /// The range received, written or not, without bytes that follow an open proof.
     var taken: ByteRange? {
         ByteRange(from: start, to: min(position, knownEnd.load(ordering: .acquiring)))
     }
 
-    /// The offset behind the last byte that was taken.
+    /// The offset behind the last received byte.
     var position: Int64 { takenEnd.load(ordering: .acquiring) }
 
-    /// The offset behind the last byte that is in the file; where a comparison stands still,
-    /// that of the first byte that differs.
+    /// The offset behind the last written byte; while a comparison waits, the offset of the first
+    /// byte that differs.
     var writtenEnd: Int64 { storedEnd.load(ordering: .acquiring) }
 
-    /// The offset behind the last byte that is to be stored; the largest number where no length
-    /// is known.
+    /// The offset behind the last byte to store; the largest number if no length is known.
     var end: Int64 { movableEnd.load(ordering: .acquiring) }
 
-    /// What is still to come; nil where nothing is.
+    /// The range that is still to come; nil if it is empty.
     var rest: ByteRange? { ByteRange(from: position, to: end) }
 
-    /// Whether more has come than the request asked for: its end is no end of the file's.
+    /// Whether more bytes came than were requested, so that the requested end is not the file's
+    /// end.
     var isOverfull: Bool { lock.withLock { _ in state.isOverfull } }
 
-    /// Whether bytes have had to wait for the disk so often that it is slower than the line.
+    /// Whether bytes had to wait for the disk so often that the disk is slower than the network.
     var isSlowerThanLine: Bool { lock.withLock { _ in state.waits >= Self.mostWaits } }
 
-    /// A disk that is busy for a moment costs a few.
+    /// The number of waits that show a slow disk.
+    ///
+    /// A disk that is busy for a moment causes a few.
     private static let mostWaits = 32
 
     var failure: FileError? { lock.withLock { _ in state.failure } }
 
-    /// From now on this one hears of verdicts, and of one that was found already.
+    /// Sets the listener for verdicts, and tells it of one that is there already.
     func listen(_ listener: @escaping Listener) {
         lock.withLock { _ in state.listener = listener }
         tell()
     }
 
-    /// Leaves the bytes from `offset` on to another writer.
+    /// Moves the end to `offset`, from which another writer goes on.
     ///
-    /// What is taken at this very moment may still go beyond: both write the same bytes.
+    /// Bytes that are being taken at this moment may still go beyond it: both writers then write
+    /// the same bytes.
     func leave(from offset: Int64) { movableEnd.min(offset, ordering: .acquiringAndReleasing) }
 
-    /// Takes all of `bytes`; none of them where the answer is `waits` or `failed`.
+    /// Takes all of `bytes`, or none if the answer is `waits` or `failed`.
     func append(_ bytes: UnsafeRawBufferPointer) -> Step {
         let end = end
         let (step, isToWork) = lock.withLock { _ -> (Step, Bool) in
@@ -152,22 +161,22 @@ final class SegmentWriter: Sendable {
             let taken = before + Int64(fitting.count)
             takenEnd.store(taken, ordering: .releasing)
             var isToWork = state.fill(from: fitting)
-            // With the last byte there is nothing to gather for, nor with that of a proof: only once
-            // it is decided does what follows count.
+            // The last byte of the segment or of a proof ends the buffer: nothing more is worth
+            // gathering.
             let known = knownEnd.load(ordering: .relaxed)
             let isProofThere = before < known && known <= taken
             if isLast || isProofThere, state.handOver() { isToWork = true }
-            // The server would send on: a segment that was shortened ends with its last byte.
+            // The server would send more: a shortened segment ends with its last byte.
             return (isTooMuch || (isLast && end < askedEnd) ? .full : .done, isToWork)
         }
         if isToWork { work() }
         return step
     }
 
-    /// Brings what was taken by now into the file.
+    /// Writes all bytes received so far.
     ///
-    /// - Returns: the verdict that has to come first; nil where all is in the file, and where it
-    ///   never will be: see `failure`.
+    /// - Returns: the verdict that the transfer has to decide first; nil if all bytes are written,
+    ///   or never will be (see `failure`).
     func flush() async -> Verdict? {
         await withCheckedContinuation { continuation in
             let isToWork = lock.withLock { _ in
@@ -178,7 +187,7 @@ final class SegmentWriter: Sendable {
         }
     }
 
-    /// Ends the comparison: from here on everything is written.
+    /// Ends the comparison: all further bytes are written.
     func cut() {
         knownEnd.store(.max, ordering: .releasing)
         let isToWork = lock.withLock { _ in
@@ -188,19 +197,19 @@ final class SegmentWriter: Sendable {
         if isToWork { work() }
     }
 
-    /// Lets what waits into the file.
+    /// Lets the waiting bytes be written.
     func release() {
         knownEnd.store(.max, ordering: .releasing)
         if lock.withLock({ _ in state.goOn() }) { work() } else { tell() }
     }
 
-    /// Has nothing more written; a write that is under way ends before ``quiet()`` returns.
+    /// Stops all writing; a write that runs ends before ``quiet()`` returns.
     func giveUp() {
         lock.withLock { _ in state.isGivenUp = true }
         tell()
     }
 
-    /// Returns once the lane is not at work for this writer.
+    /// Returns once the lane does no work for this writer.
     func quiet() async {
         await withCheckedContinuation { continuation in
             lock.withLock { _ in state.idlers.append(continuation) }
@@ -210,7 +219,7 @@ final class SegmentWriter: Sendable {
 
     // MARK: The lane's work
 
-    /// Has the oldest buffer written, and then the next behind those of other connections.
+    /// Writes the oldest buffer, and queues the next one behind those of other connections.
     private func work() {
         guard let lane = part.bytes else {
             while workAtOldest() {}
@@ -219,7 +228,7 @@ final class SegmentWriter: Sendable {
         lane.async { [self] in if workAtOldest() { work() } }
     }
 
-    /// Returns whether the lane has to go on with the next buffer.
+    /// Works at the oldest buffer; returns whether the lane has to go on with the next one.
     private func workAtOldest() -> Bool {
         var stretch = lock.withLock { _ in state.nextStretch() }
         while let present = stretch {
@@ -230,7 +239,7 @@ final class SegmentWriter: Sendable {
                 try part.write(present.bytes, at: present.offset)
                 return present.bytes.count
             }
-            // One visit for all: the transfer thread comes by for every 16 KiB.
+            // One lock for everything: the transfer thread takes it for every 16 KiB.
             let (goesOn, news, listener) = lock.withLock { _ -> (Bool, State.News?, Listener?) in
                 switch result {
                 case .success(let count):
@@ -254,7 +263,7 @@ final class SegmentWriter: Sendable {
         return goesOn
     }
 
-    /// Tells everybody what they wait for.
+    /// Resumes those who wait, and tells the listener.
     private func tell() {
         let (news, listener) = lock.withLock { _ in (state.takeNews(), state.listener) }
         tell(news, listener)
@@ -269,18 +278,18 @@ final class SegmentWriter: Sendable {
 }
 
 extension SegmentWriter {
-    /// What was taken and is not in the file yet.
+    /// The received bytes that are not written yet.
     private struct State: ~Copyable {
-        /// A buffer that was handed over to the lane.
+        /// A buffer that the lane has to write.
         private struct Piece {
             let buffer: Int
             let count: Int
         }
 
-        /// Bytes of the oldest piece that go the same way.
+        /// Bytes of the oldest piece that are all written, or all compared.
         struct Stretch {
             let bytes: UnsafeRawBufferPointer
-            /// Where they belong in the file.
+            /// Their offset in the file.
             let offset: Int64
             let isCompared: Bool
         }
@@ -299,31 +308,32 @@ extension SegmentWriter {
         var failure: FileError?
         var isGivenUp = false
         var isOverfull = false
-        /// Bytes were refused, and their owner is to hear when there is room.
+        /// Whether bytes were refused, so that the listener has to hear when there is room.
         var isAwaited = false
-        /// How often bytes were refused.
+        /// The number of times that bytes were refused.
         var waits = 0
-        /// Those who wait until all before an offset is in the file.
+        /// Callers that wait until all bytes before an offset are written.
         var waiters: [(end: Int64, continuation: CheckedContinuation<Verdict?, Never>)] = []
         var idlers: [CheckedContinuation<Void, Never>] = []
-        /// Two at most; the second is made when the first is under way for the first time.
+        /// At most two; the second is made when the first is handed over for the first time.
         private var buffers: [UnsafeMutableRawBufferPointer] = [newBuffer()]
-        /// The buffer that takes what comes; nil while both are under way.
+        /// The buffer that takes received bytes; nil while the lane has both.
         private var filling: Int? = 0
         private var filled = 0
-        /// Those under way, the oldest first.
+        /// The buffers that the lane has, the oldest first.
         private var pieces: [Piece] = []
-        /// How many bytes of the oldest piece are in the file.
+        /// The number of bytes of the oldest piece that are written.
         private var done = 0
-        /// The offset in the file of the first byte that is not in it.
+        /// The file offset of the first byte that is not written.
         private var position: Int64
-        /// The lane is at work, or will be.
+        /// Whether the lane works, or is about to.
         private var isWorking = false
         private var verdict: Verdict?
         private var isVerdictNew = false
-        /// What is compared is a proof, and what follows it waits for somebody to draw the sum.
+        /// Whether the compared bytes are a proof, so that the following bytes wait for the
+        /// transfer's decision.
         private var awaitsVerdict: Bool
-        /// Whether anything may follow it.
+        /// Whether bytes may follow the proof.
         private let mayFollowProof: Bool
 
         init(
@@ -341,7 +351,7 @@ extension SegmentWriter {
 
         deinit { for buffer in buffers { buffer.deallocate() } }
 
-        /// Nothing is taken any more, and a request may live on for long.
+        /// Frees the buffers: nothing more is taken, and the request may last much longer.
         private mutating func freeBuffers() {
             for buffer in buffers { buffer.deallocate() }
             (buffers, pieces, filling) = ([], [], nil)
@@ -351,7 +361,7 @@ extension SegmentWriter {
             .allocate(byteCount: SegmentWriter.bufferSize, alignment: 4096)
         }
 
-        /// Whether so many bytes may be taken now.
+        /// Returns whether this many bytes may be taken now.
         func mayTake(_ count: Int) -> Bool {
             guard count > 0 else { return true }
             guard verdict == nil else { return false }
@@ -378,7 +388,7 @@ extension SegmentWriter {
             return isToWork
         }
 
-        /// Hands the buffer that takes what comes over to the lane.
+        /// Hands the filling buffer over to the lane.
         ///
         /// - Returns: whether the lane has to begin.
         mutating func handOver() -> Bool {
@@ -389,7 +399,7 @@ extension SegmentWriter {
             return begin()
         }
 
-        /// The verdict was heard, and nothing waits for another.
+        /// Ends the wait for a verdict.
         ///
         /// - Returns: whether the lane has to begin.
         mutating func goOn() -> Bool {
@@ -399,7 +409,7 @@ extension SegmentWriter {
             return begin()
         }
 
-        /// The lane has worked at the oldest piece.
+        /// Ends the lane's work at the oldest piece.
         ///
         /// - Returns: whether it has to begin with the next.
         mutating func endWork() -> Bool {
@@ -415,7 +425,7 @@ extension SegmentWriter {
             return true
         }
 
-        /// The bytes that the lane has to write or to compare now; nil where there are none.
+        /// Returns the bytes that the lane has to write or to compare now; nil if there are none.
         mutating func nextStretch() -> Stretch? {
             guard let piece = pieces.first, verdict == nil, failure == nil, !isGivenUp else {
                 return nil
@@ -439,9 +449,9 @@ extension SegmentWriter {
             )
         }
 
-        /// The first `count` bytes of a stretch are in the file.
+        /// Counts the first `count` bytes of a stretch as written.
         ///
-        /// - Returns: whether the piece is over.
+        /// - Returns: whether the piece is complete.
         mutating func advance(by count: Int, of stretch: Stretch) -> Bool {
             position += Int64(count)
             done += count
@@ -454,7 +464,7 @@ extension SegmentWriter {
             guard let piece = pieces.first, done == piece.count else { return false }
             pieces.removeFirst()
             done = 0
-            // The processor still has it in its cache; and often one buffer is all that is needed.
+            // This buffer is still in the processor's cache, and often one buffer is enough.
             if filled == 0 { filling = piece.buffer }
             return true
         }
@@ -464,7 +474,7 @@ extension SegmentWriter {
             isVerdictNew = true
         }
 
-        /// What is to be told to those who wait, who are forgotten here.
+        /// Returns what the waiting callers have to hear, and forgets them.
         mutating func takeNews() -> News {
             var news = News(verdict: verdict)
             let isStuck = verdict != nil || failure != nil || isGivenUp

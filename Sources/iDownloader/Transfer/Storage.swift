@@ -3,12 +3,12 @@
 import Curl
 import iDownState
 
-/// Brings the bodies of answers into the file, and has the record claim what is safe there.
+/// Stores the bodies of answers in the file, and records the ranges that are synced.
 ///
 /// Belongs to its transfer's actor.
 final class Storage {
     private let attempt: Attempt
-    /// Those whose bodies go into the file.
+    /// The connections whose bodies are stored.
     private var receiving: [Connection] = []
 
     init(_ attempt: Attempt) { self.attempt = attempt }
@@ -17,7 +17,7 @@ final class Storage {
     private var ledger: Ledger { attempt.ledger }
     private var content: Content { attempt.content }
 
-    /// What has come by now, the bytes that are on their way to the disk included.
+    /// The received ranges, those that are not written yet included.
     var taken: SegmentMap {
         var map = content.stored
         for connection in receiving {
@@ -26,7 +26,7 @@ final class Storage {
         return map
     }
 
-    /// How far each connection is whose body goes into the file.
+    /// The progress of each connection whose body is stored.
     var progress: [Int: Joining.Look.Progress] {
         let all = receiving.compactMap { connection in
             connection.writer.map {
@@ -38,8 +38,7 @@ final class Storage {
 
     // MARK: Where a body goes
 
-    /// Makes ready what the body of a first answer goes into, and has it recorded before the first
-    /// byte.
+    /// Prepares the file for the body of a lead connection, and records it before the first byte.
     func open(_ connection: Connection, for judgement: Judgement) async throws(TransferEnd) {
         switch judgement {
         case .begin(let version):
@@ -61,7 +60,7 @@ final class Storage {
             try await target.reserve(version.total)
         case .resume(let version), .compare(let version):
             if version != ledger.version { try await record(version) }
-        // The record keeps the old version until the comparison has shown what it is.
+        // The record keeps the old version until the comparison is decided.
         case .prove, .check, .complete, .askAgain, .redirect, .fail: break
         }
         guard let part = target.part else { throw .failed(FileError.vanished.failure) }
@@ -76,7 +75,7 @@ final class Storage {
         storeKept(of: connection)
     }
 
-    /// Whether there may be such a file, and there is room for it.
+    /// Checks the file's size, and that there is room for it.
     private func admit(
         _ version: RemoteVersion,
         keeping byteCount: Int64
@@ -86,7 +85,7 @@ final class Storage {
         try await target.checkSpace(for: version.total, keeping: byteCount)
     }
 
-    /// Has a connection that joins bring its part; false where the file is gone.
+    /// Stores a joining connection's range; returns false if the file is gone.
     func join(_ connection: Connection, _ range: ByteRange) -> Bool {
         guard let part = target.part else { return false }
         if content.stored.meets(range) { attempt.verifier.noteOverlap() }
@@ -104,17 +103,17 @@ final class Storage {
         receiving.append(connection)
     }
 
-    /// Brings what came before the head was judged into the writer, ahead of all that follows.
+    /// Gives the writer the bytes that came before the head was judged.
     private func storeKept(of connection: Connection) {
         let kept = connection.sink.kept
         guard let writer = connection.writer, !kept.isEmpty else { return }
-        // What the file system says to it, the writer remembers.
+        // The writer remembers a failure of the file system.
         _ = kept.withUnsafeBytes { writer.append($0) }
     }
 
     // MARK: Comparisons
 
-    /// The bytes on disk are proven: they are the new version's from now on.
+    /// Records the bytes on disk as those of the version that was proven.
     func adopt(_ connection: Connection) async throws(TransferEnd) {
         guard let showsTags = attempt.fetch.proven(connection.number) else { return }
         try await record(content.known)
@@ -125,12 +124,12 @@ final class Storage {
         connection.writer?.release()
     }
 
-    /// The server's bytes are not those on disk.
+    /// Handles a difference between the server's bytes and those on disk.
     ///
-    /// - Returns: false where what is on disk is worth nothing, and this answer no use.
+    /// - Returns: false if neither the bytes on disk nor this answer can be used.
     func correct(_ connection: Connection) async throws(TransferEnd) -> Bool {
         guard let writer = connection.writer else { return true }
-        // The record gives up the old bytes before the first of them is overwritten.
+        // The record stops claiming the old bytes before the first of them is overwritten.
         switch attempt.fetch.differs(connection.number, at: writer.writtenEnd) {
         case .worthless:
             close(connection)
@@ -142,7 +141,7 @@ final class Storage {
         return true
     }
 
-    /// Records a version, and the bytes of it that are synced.
+    /// Records a version and its synced ranges.
     private func record(_ version: RemoteVersion) async throws(TransferEnd) {
         guard let file = target.file else { throw .failed(FileError.vanished.failure) }
         try await ledger.commit(.opened(file, version, keeping: content.synced))
@@ -150,10 +149,10 @@ final class Storage {
 
     // MARK: The end of a body
 
-    /// Brings the rest of a connection's buffer into the file.
+    /// Writes the rest of a connection's buffer.
     func settle(_ connection: Connection) async throws(TransferEnd) {
         guard let writer = connection.writer else { return }
-        // A comparison may still have to say that the bytes are equal, or that they are not.
+        // The flush may still end a comparison, with either verdict.
         for _ in 0..<2 {
             switch await writer.flush() {
             case .differs: if try await !correct(connection) { return }
@@ -166,22 +165,23 @@ final class Storage {
         if let failure = writer.failure { throw .failed(failure.failure) }
     }
 
-    /// Keeps what a connection of a transfer that ends early has brought.
+    /// Keeps the bytes of a connection when the transfer ends early.
     func keep(_ connection: Connection) async {
         guard let writer = connection.writer else { return }
         _ = await writer.flush()
-        // A sync that failed meanwhile has taken the writer away: nothing of it is claimed.
+        // A sync that failed meanwhile has removed the writer, so that none of its bytes is
+        // claimed.
         takeWritten(by: connection)
         close(connection)
     }
 
-    /// Counts what a connection has written among what is on disk.
+    /// Counts a connection's written bytes as stored.
     private func takeWritten(by connection: Connection) {
         guard let writer = connection.writer else { return }
         attempt.fetch.stored(connection.number, upTo: writer.writtenEnd)
     }
 
-    /// Nothing more of a connection is stored.
+    /// Stops storing a connection's body.
     private func close(_ connection: Connection) {
         if let writer = connection.writer { attempt.live.leave(writer) }
         connection.dropWriter()
@@ -190,11 +190,12 @@ final class Storage {
 
     // MARK: What is safe
 
-    /// Syncs what is in the file, and only then has the record claim it.
+    /// Syncs the file, and then records the stored ranges.
     func checkpoint() async throws(TransferEnd) {
         let writers = receiving.compactMap(\.writer)
         guard !writers.isEmpty else { return }
-        // Where the length is known its room was looked at, and reserved where that is possible.
+        // If the length is known, its room was checked before, and reserved where the file system
+        // can.
         if content.known.total == nil { try await target.checkSpace(for: nil, keeping: 0) }
         for writer in writers { _ = await writer.flush() }
         for connection in receiving {
@@ -205,7 +206,7 @@ final class Storage {
         try await recordStored()
     }
 
-    /// The last checkpoint of a transfer that ends early.
+    /// Makes the last checkpoint of a transfer that ends early.
     func keepWhatIsThere() async {
         guard target.part != nil, !target.isUnnamed, content.stored != ledger.segments else {
             return
@@ -215,7 +216,7 @@ final class Storage {
             try await ledger.commit(.checkpointed(content.synced))
             await target.carryRecord()
         } catch {
-            // What could not be synced or recorded is fetched again: it was never claimed.
+            // Bytes that could not be synced or recorded are not claimed, and are fetched again.
         }
     }
 
@@ -232,9 +233,9 @@ final class Storage {
         }
     }
 
-    /// Brings what is stored at this moment to the disk, so that the record may claim it.
+    /// Syncs all bytes that are stored now, so that the record may claim them.
     ///
-    /// After a failure nothing that was not synced before is ever claimed.
+    /// After a failed sync no byte is claimed that was not synced before.
     func synchronize(
         _ body: (PartFile) async throws(TransferEnd) -> Void
     ) async throws(TransferEnd) {
@@ -253,10 +254,10 @@ final class Storage {
 
     // MARK: A small file
 
-    /// Makes a file of a body that is there as a whole.
+    /// Makes a file of a complete body in memory.
     ///
-    /// - Returns: false where it has to go the way of all others: it is not all there, it is to be
-    ///   held against a digest first, or the file system knows no files without a name.
+    /// - Returns: false if the body has to go through a partial file: it is not complete, its
+    ///   digest has to be checked first, or the file system has no unnamed files.
     func arrive(
         _ version: RemoteVersion,
         by connection: Connection

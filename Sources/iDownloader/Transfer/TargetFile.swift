@@ -3,36 +3,37 @@
 import Curl
 import iDownState
 
-/// The file of one attempt on its disk: the folder, the partial file, and the names that it gets.
+/// The file of one attempt: its folder, the partial file, and its names.
 ///
-/// Belongs to its transfer's actor; what waits for the disk runs on the disk's threads.
+/// Belongs to its transfer's actor; blocking work runs on the disk's threads.
 final class TargetFile {
-    /// What an earlier attempt has left.
+    /// The file that an earlier attempt has left.
     enum Remains {
         case nothing
-        /// The partial file, with so many bytes.
+        /// The partial file, with its size in bytes.
         case partial(Int64)
-        /// A copy of it with so many bytes, made when the record claimed `byteCount` of them.
+        /// A copy of the partial file with its size, made when the record claimed `byteCount`
+        /// bytes.
         case copy(Int64, byteCount: Int64)
-        /// The complete file under its name, with so many bytes.
+        /// The published file, with its size in bytes.
         case published(Int64)
     }
 
-    /// Files below this (1 MiB) are written at once; a reservation would only cost.
+    /// The smallest file (1 MiB) for which blocks are reserved.
     private static let smallestReservation: Int64 = 1 << 20
-    /// Whoever takes one name after the other away from under us wins in the end.
+    /// Gives up after this many name collisions.
     private static let mostNames = 100
 
-    /// What was recorded of it.
+    /// The file as the record describes it.
     private(set) var file: LocalFile?
-    /// The partial file, open for reading and writing; nil where there is none, and after a failed
+    /// The partial file, open for reading and writing; nil if there is none, and after a failed
     /// sync.
     private(set) var part: PartFile?
-    /// Opened at the first need: a small file needs it once, and all at once.
+    /// The folder, opened when it is first needed; nil before.
     private var folder: OpenFolder?
-    /// The file is complete and has no name yet, and the record knows nothing of it.
+    /// Whether the file is complete, has no name yet, and is not recorded.
     private(set) var isUnnamed = false
-    /// The file was found under its final name: nothing is left to fetch.
+    /// Whether the file was found under its final name, so that nothing is left to fetch.
     private(set) var isPublished = false
 
     let disk: TaskDisk
@@ -50,21 +51,23 @@ final class TargetFile {
         origins = engine.origins(of: home, for: job.request)
     }
 
-    /// Whether a first byte in the middle costs no time: some file systems fill what is before it.
+    /// Whether the file system has sparse files.
+    ///
+    /// Others fill the space before a byte in the middle, which takes time.
     var hasHoles: Bool { folder?.traits.hasHoles != false }
 
-    /// The longest name in bytes that the folder takes, as far as it is known.
+    /// The longest name in bytes that the folder takes; 255 while that is unknown.
     var nameLimit: Int { folder?.nameLimit ?? 255 }
 
     private var mayRename: Bool { job.request.onExisting == .rename }
 
     // MARK: What is there
 
-    /// Opens the folder, and the partial file of an earlier attempt if it is still ours.
+    /// Opens the folder, and the partial file of an earlier attempt if it is still idown's.
     func reopen() async throws(TransferEnd) -> Remains {
         guard let file else { return .nothing }
         let folder = try await openedFolder()
-        // An earlier attempt may have given it its name, and could not say so.
+        // An earlier attempt may have published the file without being able to record that.
         if let name = job.possibleName {
             let size = try await disk { () throws(FileError) in
                 try folder.endPublication(of: file, as: name)
@@ -80,7 +83,7 @@ final class TargetFile {
                 let part = try PartFile.reopen(file, in: folder)
                 return (part, try part.size())
             } catch {
-                // Gone, or replaced by somebody: what stands there now is not touched.
+                // The file is gone or was replaced. A file that stands there now is not touched.
                 guard error.isAbsence else { throw error }
                 return nil
             }
@@ -96,7 +99,8 @@ final class TargetFile {
         return .copy(size, byteCount: byteCount)
     }
 
-    /// Has the partial file carry what the record has of it, so that a copy of it is known again.
+    /// Writes the recorded ranges into the file's extended attributes, by which a restored copy is
+    /// recognised.
     func carryRecord() async {
         let byteCount = ledger.segments.byteCount
         guard let part, byteCount > 0 else { return }
@@ -113,41 +117,44 @@ final class TargetFile {
         return opened
     }
 
-    /// Nothing more is written to the file: what it holds cannot be relied upon.
+    /// Closes the file, whose unsynced bytes cannot be relied upon.
     func close() { part = nil }
 
-    /// The attempt is over.
+    /// Frees a reserved name without a file, and closes everything.
     func release() {
-        // A name without a file is of use to nobody.
+        // A reserved name without a file is free again.
         if isUnnamed || (file == nil && job.file == nil) { engine.names.release(job.task) }
         part = nil
         folder = nil
     }
 
-    /// The file is not to be given a name: its bytes are gone.
+    /// Drops a file that has no name; its bytes are gone.
     private func drop(_ unnamed: PartFile) {
         if part === unnamed { part = nil }
     }
 
     // MARK: Room
 
-    /// Makes sure that the rest of the file fits, and the reserve beside it.
+    /// Checks that the rest of the file and the reserve fit on the disk.
     ///
-    /// A full disk is no failed try: the bytes wait until there is room.
+    /// A full disk is no failed try: the task waits until there is room.
     ///
     /// - Parameters:
-    ///   - total: the whole file; nil where nobody knows, and the reserve alone has to do.
-    ///   - kept: the bytes that are on disk already.
+    ///   - total: the size of the whole file; nil if it is unknown, and then only the reserve has
+    ///     to
+    ///     fit.
+    ///   - kept: the number of bytes on disk already.
     /// - Throws: a failure that says how much is needed.
     func checkSpace(for total: Int64?, keeping kept: Int64) async throws(TransferEnd) {
         let folder = try await openedFolder()
-        // What an earlier attempt reserved for this file is not free, and not missing either.
+        // Blocks that an earlier attempt reserved for this file count neither as free nor as
+        // missing.
         let part = part
         let (free, allocated) = try await disk { () throws(FileError) in
             (try folder.freeBytes(), try part?.allocatedBytes() ?? 0)
         }
         let missing = max(0, (total ?? 0) - max(kept, allocated))
-        // One that is complete, or has its place already, takes nothing away from anybody.
+        // A file that is complete, or whose blocks are reserved, needs no more room.
         if total != nil, missing == 0 { return }
         try Self.check(free, for: missing)
     }
@@ -165,20 +172,20 @@ final class TargetFile {
         )
     }
 
-    /// Says of a disk that refused how much must be free before it is worth another try.
+    /// Adds to a full disk's failure how much must be free before another try.
     ///
-    /// Where there is room for all that is to come, room is not what is missing, or not for this
-    /// user: a quota tells nobody when it has some again, so it is a failed try like others.
+    /// If there is room for the rest of the file, a quota may be full. Nothing tells when a quota
+    /// has room again, so that this is a failed try like others.
     ///
     /// - Parameters:
-    ///   - failure: what the disk said; returned as it is where it is not about room.
-    ///   - total: the whole file; nil where nobody knows.
-    ///   - kept: the bytes that are on disk.
+    ///   - failure: the disk's failure; returned unchanged if it is not about room.
+    ///   - total: the size of the whole file; nil if it is unknown.
+    ///   - kept: the number of bytes on disk.
     /// - Returns: the failure to report.
     func measuringNeed(_ failure: Failure, total: Int64?, keeping kept: Int64) async -> Failure {
         guard failure.neededSpace == 0 else { return failure }
         var failure = failure
-        // A small file that came at once has failed before anybody kept its folder.
+        // A small file may have failed before its folder was opened here.
         let (part, folder) = (part, try? await openedFolder())
         let looked = try? await disk { () throws(FileError) in
             (free: try folder?.freeBytes(), allocated: try part?.allocatedBytes())
@@ -197,7 +204,7 @@ final class TargetFile {
 
     // MARK: A new file
 
-    /// Chooses a name that nobody has, makes the file and has both recorded.
+    /// Chooses a free name, makes the file, and records both.
     func create(_ version: RemoteVersion, as wish: NameWish) async throws(TransferEnd) {
         let folder = try await openedFolder()
         let candidates = wish.names(limit: folder.nameLimit)
@@ -210,7 +217,7 @@ final class TargetFile {
         for _ in 0..<Self.mostNames {
             let made = shown
             do throws(TransferEnd) {
-                // Recorded as ours first, and only then seen.
+                // The record knows the file before it appears in the folder.
                 try await ledger.commit(.opened(made.file, version, keeping: SegmentMap()))
                 let next = try await disk { () throws(FileError) in
                     try names.appear(made, for: task, mayRename: mayRename)
@@ -222,7 +229,7 @@ final class TargetFile {
                 }
                 shown = next
             } catch {
-                // Nobody may ever know that this file is ours: it goes now or never.
+                // The record may never know this file, so that it is deleted now.
                 _ = try? await disk { () throws(FileError) in
                     try made.folder.deletePart(made.file)
                 }
@@ -233,15 +240,15 @@ final class TargetFile {
         throw .failed(FileError.nameTaken.failure)
     }
 
-    /// Has the record give up all bytes, and empties the file.
+    /// Records that no byte is stored any more, and empties the file.
     func beginAnew(_ version: RemoteVersion) async throws(TransferEnd) {
         guard let part, let file else { throw .failed(FileError.vanished.failure) }
-        // Before the first of them is overwritten.
+        // The record comes first: no claimed byte may be overwritten.
         try await ledger.commit(.opened(file, version, keeping: SegmentMap()))
         try await disk { () throws(FileError) in try part.truncate(to: 0) }
     }
 
-    /// Reserves the disk's blocks for the whole file, where that is worth it.
+    /// Reserves blocks for the whole file, if it is large enough.
     func reserve(_ total: Int64?) async throws(TransferEnd) {
         guard let part, let total, total >= Self.smallestReservation else { return }
         try await disk { () throws(FileError) in try part.reserve(upTo: total) }
@@ -249,12 +256,12 @@ final class TargetFile {
 
     /// Makes a file of a body that is there as a whole.
     ///
-    /// A small file (at most 64 KiB) that comes in one go is never partial: it is made, filled and
-    /// synced in one visit of the disk, without a name. Once the record knows it, it gets its final
-    /// name. That takes two commits instead of three and two visits of the disk instead of six, and
-    /// a crash in between leaves nothing behind.
+    /// A small file (at most 64 KiB) that comes in one go is never partial: one job on the disk's
+    /// thread makes it without a name, fills it and syncs it. It gets its final name once it is
+    /// recorded. That takes two commits instead of three and two jobs instead of six, and a crash
+    /// in between leaves nothing behind.
     ///
-    /// - Returns: false where the file system knows no files without a name.
+    /// - Returns: false if the file system has no unnamed files.
     func fill(
         with body: [UInt8],
         of version: RemoteVersion,
@@ -265,7 +272,7 @@ final class TargetFile {
         let (origins, changed) = (origins, timeOfChange(version))
         let (target, free, made) = try await disk.syncing {
             () throws(FileError) -> ((OpenFolder, Int64, PartFile?), DiskSync?) in
-            // Not by a visit of its own: others' syncs would come between the two.
+            // Opened in the same job, so that no other task's sync comes in between.
             let folder: OpenFolder
             if let opened {
                 folder = opened
@@ -300,12 +307,12 @@ final class TargetFile {
 // MARK: - Its names
 
 extension TargetFile {
-    /// Gives the complete file its name, which lasts on return.
+    /// Publishes the complete file; its name is durable on return.
     ///
-    /// - Parameter version: what is recorded of a file that arrived at once.
-    /// - Returns: the name, and where the folder is now if somebody has moved it.
-    /// - Throws: what the disk or the list says; the file has its old name then, or the next attempt
-    ///   finds it.
+    /// - Parameter version: the version to record for a small file that came in one go.
+    /// - Returns: the name, and the folder's present path if it was moved.
+    /// - Throws: the failure of the disk or the list. The file then has its old name, or the next
+    ///   attempt finds it.
     func publish(_ version: RemoteVersion) async throws(TransferEnd) -> (String, movedTo: String?) {
         let folder = try await openedFolder()
         let name =
@@ -314,7 +321,7 @@ extension TargetFile {
         return (name, newPath)
     }
 
-    /// Gives the file what every complete one has, and brings all of it to the disk.
+    /// Sets permissions, time and attributes of the complete file, and syncs it.
     func complete(
         _ part: PartFile,
         of version: RemoteVersion,
@@ -331,13 +338,15 @@ extension TargetFile {
         }
     }
 
-    /// The time that the finished file gets; nil where it keeps that of the download.
+    /// The modification time that the finished file gets; nil if it keeps that of the download.
     private func timeOfChange(_ version: RemoteVersion) -> WallTime? {
         engine.usesServerTime ? version.lastModified?.time : nil
     }
 
-    /// Renames under the first free name; each is recorded before it is tried, and lasts before
-    /// the next is recorded.
+    /// Renames the file to the first free name.
+    ///
+    /// Each name is recorded before it is tried, and its failure is durable before the next name is
+    /// recorded.
     private func rename(in folder: OpenFolder) async throws(TransferEnd) -> String {
         guard let file else { throw .failed(FileError.vanished.failure) }
         var name = file.name
@@ -361,7 +370,7 @@ extension TargetFile {
         throw .failed(FileError.nameTaken.failure)
     }
 
-    /// Has the file that arrived recorded, and then gives it its name.
+    /// Records the small file that came in one go, and then gives it its name.
     private func nameArrived(
         _ version: RemoteVersion,
         in folder: OpenFolder
@@ -372,7 +381,7 @@ extension TargetFile {
             do throws(TransferEnd) {
                 try await ledger.commit(.arrived(arrived.file, version))
             } catch {
-                // It goes with its descriptor, and nobody will ever know of it.
+                // The file disappears when its descriptor is closed; no record knows it.
                 names.release(task)
                 throw error
             }
@@ -387,8 +396,8 @@ extension TargetFile {
                     }
                 }
             } catch {
-                // It has its name or is gone; the next attempt looks. What is seen counts until
-                // then, and else nothing is claimed.
+                // The file has its name or is gone, and the next attempt looks. Until then it
+                // counts only if it is seen in the folder.
                 if await !isShown(shown.file, in: folder) { drop(shown) }
                 throw error
             }
@@ -402,7 +411,7 @@ extension TargetFile {
         throw .failed(FileError.nameTaken.failure)
     }
 
-    /// Whether a file stands under its final name, as far as the folder tells.
+    /// Returns whether a file is seen under its final name.
     private func isShown(_ file: LocalFile, in folder: OpenFolder) async -> Bool {
         let state = try? await disk { () throws(FileError) in
             try folder.publicationState(of: file, as: file.name)
@@ -411,7 +420,7 @@ extension TargetFile {
         return true
     }
 
-    /// Publishes a copy that is made by name, where files without one cannot be given any.
+    /// Publishes a named copy, if the file system cannot give names to unnamed files.
     private func nameCopy(
         of unnamed: PartFile,
         _ version: RemoteVersion,
@@ -443,7 +452,7 @@ extension TargetFile {
 }
 
 extension PartFile {
-    /// Gives an empty file all that a complete one has, but a name.
+    /// Fills an unnamed file, and sets its permissions, time and attributes.
     fileprivate func fill(
         with body: [UInt8],
         from origins: (url: String, referrer: String?),

@@ -2,7 +2,7 @@
 
 import iDownState
 
-/// The disk queue as one task uses it: what may wait for the disk runs away from Swift's threads.
+/// Runs one task's blocking work on the disk's threads, away from Swift's own.
 struct TaskDisk: Sendable {
     let queue: DiskQueue
     private let task: TaskID
@@ -14,7 +14,7 @@ struct TaskDisk: Sendable {
         directory = job.request.directory
     }
 
-    /// Runs `body`, and throws what it throws as the end of the transfer.
+    /// Runs `body`; throws its failure as the end of the transfer.
     func callAsFunction<Value: Sendable>(
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {
@@ -25,23 +25,23 @@ struct TaskDisk: Sendable {
         }
     }
 
-    /// Runs what cannot fail.
+    /// Runs `body`, which cannot fail.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await queue.run(key: task.rawValue, in: directory, body)
     }
 
-    /// The same, with a sync behind it that is shared with others who want one.
+    /// Runs `body` and then a sync, which is shared with other tasks.
     func callAsFunction<Value: Sendable>(
         syncing sync: DiskSync,
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {
-        // Names of one folder go the same way: what is renamed meanwhile shares the next sync.
+        // Renames in one folder use one thread, so that they share the next sync of the folder.
         var key = task.rawValue
         if case .folder(let folder) = sync { key = Int64(folder.path.hashValue) }
         return try await syncing(key: key) { () throws(FileError) in (try body(), sync) }
     }
 
-    /// The same, where the body itself says what is to be synced; nil for nothing.
+    /// Runs `body` and then the sync that it returns; nil is no sync.
     func syncing<Value: Sendable>(
         key: Int64? = nil,
         _ body: @escaping @Sendable () throws(FileError) -> (Value, DiskSync?)

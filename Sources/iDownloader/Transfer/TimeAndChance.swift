@@ -3,7 +3,7 @@
 import Glibc
 package import iDownState
 
-/// The clocks that everything waits by, and the dice: the system's, or those of a simulation.
+/// The clocks and the random numbers: the system's, or those of a simulation.
 package struct TimeAndChance: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
@@ -13,10 +13,10 @@ package struct TimeAndChance: Sendable {
     private let roll: @Sendable () -> UInt64
 
     /// - Parameters:
-    ///   - readCalendar: the date, which people may set.
+    ///   - readCalendar: the date, which the user may set.
     ///   - readClock: a clock that only goes forward, also while the machine sleeps.
     ///   - wait: returns at that moment; throws where the task is cancelled before.
-    ///   - roll: a random number, each as likely as any other.
+    ///   - roll: a random number, all values equally likely.
     package init(
         readCalendar: @escaping @Sendable () -> WallTime,
         readClock: @escaping @Sendable () -> Instant,
@@ -29,7 +29,7 @@ package struct TimeAndChance: Sendable {
         self.roll = roll
     }
 
-    /// Those of the machine: CLOCK_REALTIME and CLOCK_BOOTTIME of clock_gettime(2), getrandom(2).
+    /// The system's: CLOCK_REALTIME and CLOCK_BOOTTIME of clock_gettime(2), getrandom(2).
     package static let system = TimeAndChance(
         readCalendar: {
             var time = timespec()
@@ -48,13 +48,13 @@ package struct TimeAndChance: Sendable {
     /// The date, for people and for the record.
     package var date: WallTime { readCalendar() }
 
-    /// The moment that everything is timed by.
+    /// The present time by the clock that only goes forward.
     package var now: Instant { readClock() }
 
-    /// Returns at that moment; throws where the task is cancelled before.
+    /// Returns at that moment; throws if the Swift task is cancelled before.
     package func sleep(until moment: Instant) async throws { try await wait(moment) }
 
-    /// Returns after this time; throws where the task is cancelled before.
+    /// Returns after this time; throws if the Swift task is cancelled before.
     package func sleep(for time: Duration) async throws { try await wait(now + time) }
 }
 

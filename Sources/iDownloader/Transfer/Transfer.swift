@@ -325,7 +325,8 @@ actor Transfer {
 
     /// Makes sure that a file that came in several answers is one version of it.
     ///
-    /// No answer by FTP or SFTP says which version its bytes are of: the date is asked for before the
+    /// No answer by FTP or SFTP says which version its bytes are of: the date is asked for before
+    /// the
     /// file is opened, or after it, and whoever puts another file there in between has two of them
     /// mixed. So the server is asked again behind the last byte. Where it is not one version, one
     /// answer brings it anew. A digest would tell by itself.
@@ -405,13 +406,15 @@ actor Transfer {
 
     /// Where the complete file is a metalink, adds the files that it lists to the list of tasks.
     ///
-    /// Runs before the metalink gets its name, because after a crash in between the files might never
+    /// Runs before the metalink gets its name, because after a crash in between the files might
+    /// never
     /// be added. Such a crash has the next attempt add them once more, which finds their tasks.
     ///
     /// What is listed is no metalink again: two that list each other would go on for ever. So of a
     /// file that has its name already, as all that are listed have, the name alone tells.
     ///
-    /// - Throws: `Server.BadResponse` where it is none, or where nothing that it lists can be added:
+    /// - Throws: `Server.BadResponse` where it is none, or where nothing that it lists can be
+    ///   added:
     ///   whoever asks for a metalink wants the files.
     private func addListedFiles() async throws(TransferEnd) {
         let request = attempt.job.request
@@ -463,7 +466,8 @@ actor Transfer {
     /// Whether a URL leads no nearer than to where its metalink came from.
     ///
     /// A site out there has no business in sending us to this machine. A name tells nothing before
-    /// it is looked up: its address is held against the task's `metalinkReach` when it is connected to.
+    /// it is looked up: its address is held against the task's `metalinkReach` when it is connected
+    /// to.
     private func mayBeListed(_ url: String) -> Bool {
         guard let furthest = attempt.furthestHost, let url = try? URLReference(url) else {
             return true
@@ -473,7 +477,8 @@ actor Transfer {
 }
 
 extension TaskRequest {
-    /// How far the host was that listed the file in a metalink; nil where none of another computer did.
+    /// How far the host was that listed the file in a metalink; nil where none of another computer
+    /// did.
     var listingReach: SocketAddress.Reach? {
         metalinkReach.map { SocketAddress.Reach(rawValue: $0) ?? .beyond }
     }

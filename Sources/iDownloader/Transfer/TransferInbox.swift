@@ -2,24 +2,26 @@
 
 import Synchronization
 
-/// What a transfer is told while its connections run, in the order in which it comes.
+/// The notices to a transfer while its connections run, in order.
 ///
-/// One loop takes it all in turn, so that no two decisions about one file are made at once.
+/// One loop takes them one after the other, so that no two decisions about one file are made at
+/// once.
 final class TransferInbox: Sendable {
     /// A connection of a transfer, counted from 1.
     typealias ConnectionNumber = Int
 
     enum Notice: Sendable {
         case connection(ConnectionNumber, ResponseSink.Event)
-        /// It is time to make safe what is there.
+        /// A checkpoint is due.
         case checkpointIsDue
-        /// It is time to look at the plan again.
+        /// The plan for further connections is due.
         case planIsDue
-        /// It is time to look for bodies that are dropped and do not come.
+        /// The wait for a dropped body is over.
         case drainIsDue
     }
 
-    /// The most bytes between two checkpoints, over all connections: what a crash can cost.
+    /// The most bytes between two checkpoints, over all connections, and so the most that a crash
+    /// can cost.
     static let checkpointBytes: Int64 = 64 << 20
 
     let notices: AsyncStream<Notice>
@@ -31,21 +33,21 @@ final class TransferInbox: Sendable {
 
     func send(_ notice: Notice) { post.yield(notice) }
 
-    /// Counts bytes that were taken; from the transfer thread alone.
+    /// Counts received bytes; called on the transfer thread only.
     func count(_ bytes: Int) {
         let sum = sinceCheckpoint.wrappingAdd(Int64(bytes), ordering: .relaxed).newValue
         guard sum >= Self.checkpointBytes else { return }
         wantCheckpoint()
     }
 
-    /// Asks for a checkpoint, unless one is asked for already: a sync may take longer than the time
+    /// Asks for a checkpoint, unless one waits already: a sync may take longer than the time
     /// between two.
     func wantCheckpoint() {
         guard !isCheckpointWanted.exchange(true, ordering: .relaxed) else { return }
         send(.checkpointIsDue)
     }
 
-    /// What comes from now on calls for the next checkpoint.
+    /// Begins to count for the next checkpoint.
     func beginCheckpoint() {
         sinceCheckpoint.store(0, ordering: .relaxed)
         isCheckpointWanted.store(false, ordering: .relaxed)

@@ -2,22 +2,23 @@
 
 package import iDownState
 
-/// All that a transfer needs to know of its task when it starts.
+/// The task, as its transfer needs it at the start.
 package struct TransferJob: Sendable {
     package let task: TaskID
     package let attempt: AttemptNumber
     package private(set) var request: TaskRequest
     /// The partial file of an earlier attempt, if there is one.
     package let file: LocalFile?
-    /// The name that an earlier attempt may have given the file, which is complete then.
+    /// The final name that an earlier attempt may have given the complete file; nil if none was
+    /// tried.
     package let possibleName: String?
     /// The version that `segments` belong to.
     package let remote: RemoteVersion
-    /// The bytes that are on disk and synced.
+    /// The synced ranges.
     package let segments: SegmentMap
-    /// Bytes a second; 0 for no limit.
+    /// The speed limit in bytes a second; 0 for none.
     package let speedLimit: Int64
-    /// The attempt before it has failed, and nobody has asked for another since.
+    /// Whether the attempt before this one failed, and the user has not asked for a new try since.
     package let hasFailed: Bool
     /// Whether the journal judges the first answer before anything of it is stored.
     package let holdsFirstAnswer: Bool
@@ -35,7 +36,7 @@ package struct TransferJob: Sendable {
         hasFailed = record.failure != nil
     }
 
-    /// The same with the logins of its URLs in their places.
+    /// Returns the job with the logins put back into its URLs.
     func with(_ logins: URLLogins) -> TransferJob {
         var job = self
         job.request = logins.restored(to: request)
@@ -43,11 +44,11 @@ package struct TransferJob: Sendable {
     }
 }
 
-/// Where a transfer has its events committed.
+/// Commits the events of transfers.
 package protocol TransferJournal: Sendable {
     /// Commits an event; durable when it returns.
     ///
-    /// - Returns: false where the task has moved on and the transfer is no longer wanted.
+    /// - Returns: false if the task has changed and the transfer is no longer wanted.
     /// - Throws: when the record could not be written; nothing has changed then.
     func record(
         _ event: TransferEvent,
@@ -55,16 +56,18 @@ package protocol TransferJournal: Sendable {
         attempt: AttemptNumber
     ) async throws -> Bool
 
-    /// Judges the first answer that brings the file, if the job says so; the body waits meanwhile.
+    /// Judges the first answer that brings the file, if the job asks for that; the body waits
+    /// meanwhile.
     ///
-    /// - Returns: false where the transfer is not wanted: nothing of the file is on disk then.
+    /// - Returns: false if the transfer is not wanted; no byte of the file is on disk then.
     func answered(_ answer: OfferedFile, of task: TaskID, attempt: AttemptNumber) async -> Bool
 
-    /// The hashes of the pieces of a task's file; nil where none are kept.
+    /// Returns the hashes of the pieces of a task's file; nil if there are none.
     func pieceHashes(of task: TaskID) async throws -> PieceHashes?
 
     /// Adds the files that a metalink lists, and records their tasks as the metalink's; both are
-    /// durable when it returns. A file that an unfinished task stands for already is not added again.
+    /// durable when it returns. A file that an unfinished task stands for already is not added
+    /// again.
     ///
     /// - Parameters:
     ///   - files: those that are to be added.
