@@ -2,25 +2,26 @@
 
 import Glibc
 
-/// An open file or folder that closes itself when nobody holds it any more.
+/// An open file or folder, closed when the last reference to this object goes.
 ///
-/// Shared, not copied: whoever uses the number holds the object, so that no call can reach a
-/// number which was closed and given to another file in between.
+/// A caller holds the object while it uses the number: otherwise the kernel could close the number
+/// and give it to another file in between.
 package final class Descriptor: Sendable {
     package let number: Int32
-    /// Where it was opened and is closed; nil where the thread that drops the last reference may wait.
+    /// The lane that opened the descriptor and closes it; nil if the thread that drops the last
+    /// reference may wait.
     ///
-    /// close(2) does not return while the file system hangs.
+    /// A lane is needed because close(2) does not return while the file system hangs.
     let lane: DiskLane?
 
-    /// Takes the ownership of an open descriptor.
+    /// Takes ownership of an open descriptor.
     init(owning number: Int32) {
         self.number = number
         lane = DiskLane.current
     }
 
-    // Not through the funnel: Linux frees the number whatever close(2) answers, and what it could
-    // report of lost writes was reported by fsync(2) before.
+    // This does not go through `FileSystem.call`: Linux frees the number whatever close(2) returns,
+    // and fsync(2) has already reported the lost writes that close(2) could report.
     deinit {
         if let lane, lane !== DiskLane.current { lane.close(number) } else { close(number) }
     }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hears of each call into the file system before it is made: a simulated power cut undoes what
-/// was not synced by then, and a dead process makes no calls.
+/// Is told of calls into the file system, so that a test can simulate a power cut or a dead
+/// process.
+///
+/// A simulated power cut undoes what was not synced; a dead process makes no further calls.
 package protocol DiskWitness: Sendable {
-    /// - Returns: nil lets the call pass; else what it fails with.
+    /// Returns the errno with which the call fails; nil lets the call pass.
     func refusal(of call: StaticString) -> Int32?
-    /// Whether it shows no room.
+    /// Whether the disk reports that it has no free bytes.
     var isFull: Bool { get }
-    /// These bytes are about to be replaced.
+    /// Tells that a write is about to replace these bytes.
     func willWrite(_ descriptor: Int32, at offset: Int64, count: Int)
-    /// The file is about to get this length.
+    /// Tells that the file is about to get this length.
     func willTruncate(_ descriptor: Int32, to length: Int64)
-    /// All that was done to the file, or to the names in the folder, lasts.
+    /// Tells that all changes to the file, or to the names in the folder, are durable.
     func didSynchronize(_ descriptor: Int32)
-    /// A file that had no name has this one now.
+    /// Tells that a file without a name has got this one.
     func didLink(as name: String, in folder: Int32)
-    /// The file has this name now; the old one is free.
+    /// Tells that the file has the new name and that the old one is free.
     func didRename(_ old: String, as new: String, in folder: Int32)
 }

@@ -4,21 +4,21 @@ import Glibc
 package import iDownState
 
 extension Engine {
-    /// Has recorded what is about to appear at the new place of a file; false where the move is not
-    /// wanted any more.
+    /// Records the file that is about to appear in the new folder; returns false if the move was
+    /// given up.
     package typealias MoveJournal = @Sendable (LocalFile) async throws -> Bool
 
-    /// Carries out the move of a record's file, from the beginning or after a crash.
+    /// Moves the file of a task to its new folder, from the beginning or after a crash.
     ///
-    /// Within a file system the file is renamed. To another one a partial file is copied, where it
-    /// appears under its name only once all bytes are synced; the old one stays until the record
-    /// knows the copy.
+    /// Within one file system the file is renamed. A partial file is copied to another file system,
+    /// and the copy gets its name once all bytes are synced. The old file stays until the record
+    /// names the copy.
     ///
     /// - Parameters:
-    ///   - record: no transfer has its file open.
-    ///   - recording: has the file recorded that is about to appear.
-    /// - Returns: what has become of it, to be recorded.
-    /// - Throws: `CancellationError` where it was given up, and what `recording` throws.
+    ///   - record: the task, whose file no transfer has open.
+    ///   - recording: records the file that is about to appear.
+    /// - Returns: the outcome, which the caller records.
+    /// - Throws: `CancellationError` if the move was given up, and what `recording` throws.
     package func move(
         _ record: TaskRecord,
         recording: @escaping MoveJournal
@@ -42,7 +42,7 @@ extension Engine {
             restoreName(of: record)
             throw error
         }
-        // The finished file holds its name by itself.
+        // A finished file keeps its name by existing: no reservation is needed.
         if record.state == .completed {
             names.release(record.id)
         } else if case .failed = event {
@@ -51,7 +51,7 @@ extension Engine {
         return event
     }
 
-    /// Deletes a partial file if it is still ours; one that is gone is as good.
+    /// Deletes a partial file if idown made it; succeeds if the file is gone.
     func deletePart(
         _ file: LocalFile,
         in directory: String,
@@ -66,10 +66,10 @@ extension Engine {
         }
     }
 
-    /// Deletes what a move has left at the old place of a file; a file that is gone is as good.
+    /// Deletes the file that a move by copy left in the old folder; succeeds if the file is gone.
     ///
-    /// - Throws: `vanished`, `folderMoved` or `otherDrive` where the folder or its drive is not
-    ///   there: nobody can say whether the file is.
+    /// - Throws: `vanished`, `folderMoved` or `otherDrive` if the folder or its drive is missing,
+    ///   so that the file may still exist.
     package func deleteLeftover(of record: TaskRecord) async throws(FileError) {
         guard case .from(let directory, let file) = record.move else { return }
         try await inFolder(directory, of: record.id) { folder throws(FileError) in
@@ -81,9 +81,11 @@ extension Engine {
 
 /// The move of one file.
 private struct FileMove: Sendable {
-    /// Gives up after this many names were taken by others while the file was on its way.
+    /// The number of name collisions after which a move gives up.
     private static let mostNames = 100
-    /// Copied at a time: in between the move can be given up, and others get their turn.
+    /// Bytes copied in one go.
+    ///
+    /// Between two slices the move can be given up, and other work runs on the disk thread.
     private static let slice: Int64 = 1 << 20
 
     let record: TaskRecord
@@ -95,7 +97,8 @@ private struct FileMove: Sendable {
     private var isFinished: Bool { record.state == .completed }
     private var mayRename: Bool { !isFinished && record.request.onExisting == .rename }
 
-    /// The name under which a file stands: the final one once it is complete.
+    /// Returns the name of the file in its folder: the final name if complete, else the partial
+    /// name.
     private func entry(of file: LocalFile) -> String { isFinished ? file.name : file.partName }
 
     func run(after made: LocalFile?) async throws -> MoveEvent {
@@ -130,7 +133,7 @@ private struct FileMove: Sendable {
 
     /// Opens the new folder.
     ///
-    /// - Throws: `Unsettled` where an earlier try may have moved the file there already.
+    /// - Throws: `Unsettled` if an earlier try may already have moved the file there.
     private func openTarget(after made: LocalFile?) async throws -> OpenFolder {
         do throws(FileError) {
             return try await engine.inFolder(place.directory, of: record.id) { $0 }
@@ -140,7 +143,7 @@ private struct FileMove: Sendable {
         }
     }
 
-    /// Whether the file surely still has its old name.
+    /// Whether the file certainly has its old name still.
     private func isInOldPlace() async -> Bool {
         let (old, file) = (entry(of: file), file)
         let isThere = try? await engine.inFolder(record.request.directory, of: record.id) {
@@ -149,10 +152,10 @@ private struct FileMove: Sendable {
         return isThere == true
     }
 
-    /// Looks how far an earlier try has come.
+    /// Finishes an interrupted rename, or deletes an interrupted copy.
     ///
-    /// - Returns: the file, where it has its new name already; a copy is deleted instead, since
-    ///   nobody knows whether it is whole.
+    /// - Returns: the file if it already has its new name; nil if the move starts again. A copy is
+    ///   deleted because it may be incomplete.
     private func settle(_ made: LocalFile, in target: OpenFolder) async throws -> LocalFile? {
         let (new, old, file) = (entry(of: made), entry(of: file), file)
         let (directory, fileSystem) = (record.request.directory, engine.fileSystem)
@@ -177,20 +180,22 @@ private struct FileMove: Sendable {
 
     private struct Source: Sendable {
         let folder: OpenFolder
-        /// Nil for a finished file, which is not copied.
+        /// The open partial file; nil for a finished file, which is never copied.
         let part: PartFile?
     }
 
-    /// Opens what is to be moved; nil where it is not there any more.
+    /// Opens the file to move; returns nil if it is gone.
     private func openSource() async throws -> Source? {
         let (file, isFinished) = (file, isFinished)
-        // A folder that is not there may be on a drive that is not there: its file is not lost.
+        // If the folder itself is missing, this throws: its drive may be disconnected, so the file
+        // is not lost.
         return try await engine.inFolder(record.request.directory, of: record.id) {
             folder throws(FileError) in
             do throws(FileError) {
                 guard isFinished else {
                     let part = try PartFile.reopen(file, in: folder)
-                    // A copy that a restored home has: the next attempt has to take it over first.
+                    // This is a copy from a restored home. The next attempt has to take it over
+                    // first.
                     guard part.copiedByteCount == nil else { throw .otherDrive }
                     return Source(folder: folder, part: part)
                 }
@@ -212,7 +217,7 @@ private struct FileMove: Sendable {
 
     /// Gives the file its new name within its file system.
     ///
-    /// - Returns: the file under a name that lasts; nil where the place is on another file system.
+    /// - Returns: the file, whose new name is durable; nil if the folder is on another file system.
     private func rename(
         from source: OpenFolder,
         to target: OpenFolder
@@ -231,7 +236,7 @@ private struct FileMove: Sendable {
                         in: target.number
                     )
                 } catch {
-                    // An answer that was lost on the way says nothing of what was done.
+                    // The call may have succeeded although its result was lost on the way.
                     guard let found = try? target.has(new, as: moved) else { return .unknown }
                     if !found {
                         switch error.errno {
@@ -273,16 +278,16 @@ private struct FileMove: Sendable {
         }
     }
 
-    /// How a rename came out.
+    /// The outcome of a rename.
     private enum Renaming {
         case done, taken
-        /// The place is on another file system.
+        /// The new folder is on another file system.
         case impossible
-        /// Only another look can tell.
+        /// The outcome is unknown until the folder is read again.
         case unknown
     }
 
-    /// What stands where is not known: the intent stays, and the move is tried again.
+    /// Where the file is now is unknown: the recorded intent stays, and the move is tried again.
     private struct Unsettled: Error {}
 
     // MARK: To another file system
@@ -313,7 +318,8 @@ private struct FileMove: Sendable {
                     try await onTarget { () throws(FileError) in try target.synchronize() }
                     return .arrived(copy.file, leavesCopy: true)
                 }
-                // Where no unnamed file can get a name, another was made with one.
+                // If an unnamed file cannot get a name here, `next` is a new, empty file that has
+                // one.
                 isFilled = next.descriptor === copy.descriptor
                 shown = next
             }
@@ -329,10 +335,10 @@ private struct FileMove: Sendable {
         }
     }
 
-    /// Copies the bytes that the record claims, and brings them to the disk.
+    /// Copies the bytes that the record claims, and syncs them.
     ///
-    /// Each file system is read or written on its own thread: a slow one holds up nothing of the
-    /// other.
+    /// Each file system is read or written on its own thread, so that a slow one does not hold up
+    /// the other.
     private func fill(_ copy: PartFile, from part: PartFile) async throws {
         for range in record.segments.ranges {
             var offset = range.first
@@ -363,22 +369,22 @@ private struct FileMove: Sendable {
 }
 
 extension OpenFolder {
-    /// Whether this very file stands under the name.
+    /// Whether the recorded file has this name.
     fileprivate func has(_ name: String, as file: LocalFile) throws(FileError) -> Bool {
         guard let status = try status(of: name) else { return false }
         return status.isRegular && isRecorded(status, as: file)
     }
 
-    /// Takes the old name away from a file that has its new one as well, where a rename was made
-    /// of two steps.
+    /// Removes the old name of a file that has its new name too, after a rename in two steps
+    /// (linkat, unlinkat).
     fileprivate func takeAway(_ name: String, of file: LocalFile) throws(FileError) {
         if try has(name, as: file) { try fileSystem.unlink(name, in: number) }
     }
 }
 
 extension FileSystem {
-    /// Moves a name to another folder where the new one is free, and never replaces anything;
-    /// renameat2(2), or linkat(2) where the file system lacks that.
+    /// Moves a file to another folder and never replaces a file there; renameat2(2), or linkat(2)
+    /// and unlinkat(2) if the file system lacks the former.
     func moveKeeping(
         _ old: String,
         in folder: Int32,
@@ -396,7 +402,7 @@ extension FileSystem {
 }
 
 extension FileError {
-    /// The failure, in words for a file that stays where it is.
+    /// The failure, with a message that says that the file stays in its old folder.
     fileprivate var failureOfMove: Failure {
         var failure = failure
         failure.neededSpace = nil

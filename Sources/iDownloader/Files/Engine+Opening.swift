@@ -6,8 +6,8 @@ package import iDownState
 extension Engine {
     /// Opens the file of a task for reading, finished or partial.
     ///
-    /// - Returns: a descriptor that is the caller's; nil where nothing of the file is on disk.
-    /// - Throws: what the file system says.
+    /// - Returns: a descriptor that the caller owns; nil if the file is not on disk.
+    /// - Throws: the error of the file system.
     package func openFile(of record: TaskRecord) async throws(FileError) -> Int32? {
         guard let file = record.file else { return nil }
         if let found = try await open(file, in: record.request.directory, of: record) {
@@ -34,16 +34,17 @@ extension Engine {
         }
     }
 
-    /// Has a pipe filled with the finished file of a task, which must be the very file that idown
-    /// made.
+    /// Returns a pipe from which the finished file of a task can be read; it must be the file that
+    /// idown made.
     ///
-    /// A descriptor of the file itself could be opened again for writing by who receives it.
+    /// A pipe is used because a process that gets a descriptor of the file could reopen it for
+    /// writing.
     ///
     /// - Parameters:
     ///   - record: the completed task.
-    ///   - owner: who asks, as ``FileFeeds`` counts it.
-    /// - Returns: the reading end, which is the caller's; nil where the file is not there.
-    /// - Throws: `FileError`; `FileFeeds.Full`.
+    ///   - owner: the application that asks; ``FileFeeds`` limits its pipes.
+    /// - Returns: the reading end, which the caller owns; nil if the file is gone.
+    /// - Throws: `FileError`, or `FileFeeds.Full` if too many pipes are open.
     package func feedFile(of record: TaskRecord, to owner: String) async throws -> Int32? {
         guard record.state == .completed, let file = record.file else { return nil }
         do {
@@ -61,12 +62,12 @@ extension Engine {
 }
 
 extension PartFile {
-    /// Opens the file of a task for reading alone.
+    /// Opens the file of a task read-only.
     ///
-    /// Whatever regular file stands under a finished file's name is meant; under a partial one's,
-    /// only our own.
+    /// Any regular file is accepted under the name of a finished file. Under a partial name, only
+    /// idown's own file or a copy of it is accepted.
     ///
-    /// - Throws: `vanished` or `notOurs` where it is not there.
+    /// - Throws: `vanished` or `notOurs` if there is no such file.
     fileprivate static func forReading(
         _ file: LocalFile,
         isFinished: Bool,

@@ -3,13 +3,13 @@
 import Glibc
 import Synchronization
 
-/// Makes calls into the file system fail, so that a test can walk through every failure.
+/// Makes chosen calls into the file system fail, so that a test can try every failure.
 package final class FaultPlan: Sendable {
-    /// What becomes of the call that is chosen.
+    /// How the chosen call fails.
     package enum Manner: Sendable {
-        /// It is not made.
+        /// The call is not made.
         case refused
-        /// It is made, and its answer is lost: what a network file system does now and then.
+        /// The call is made and its result is lost, as can happen on a network file system.
         case answerLost
     }
 
@@ -17,11 +17,11 @@ package final class FaultPlan: Sendable {
     private let operation: String?
     private let errno: Int32
     private let manner: Manner
-    /// No write takes more bytes than this: the kernel may cut any of them short.
+    /// The most bytes that one write takes: the kernel may cut any write short.
     let longestWrite: Int
-    /// No name takes more bytes than this, whatever the file system says of itself.
+    /// The most bytes that a name takes, whatever limit the file system reports.
     let longestName: Int
-    /// Hears of each call that counts, by its number.
+    /// Called with the number of each counted call.
     private let hearing: @Sendable (Int) -> Void
     private let counter = Atomic<Int>(0)
     private let isFull = Atomic<Bool>(false)
@@ -29,15 +29,16 @@ package final class FaultPlan: Sendable {
     /// Chooses the calls that fail.
     ///
     /// - Parameters:
-    ///   - n: Which call fails, counted from 1; nil counts and lets all calls pass.
-    ///   - operation: The function whose calls count; nil for every one.
-    ///   - errno: What it fails with; EINTR is repeated as a real one is, and a disk that says
-    ///     ENOSPC shows no room to the next who asks.
+    ///   - n: The number of the first call that fails, counted from 1; nil counts calls and lets
+    ///     all pass.
+    ///   - operation: The function whose calls are counted; nil counts all calls.
+    ///   - errno: The error. EINTR is retried like a real one. After ENOSPC, the next query for
+    ///     free bytes gets 0.
     ///   - times: How many calls fail from the n-th on.
-    ///   - manner: Whether the call is made all the same.
+    ///   - manner: Whether the call is still made.
     ///   - longestWrite: The most bytes that one write takes.
     ///   - longestName: The most bytes that a name takes; longer ones fail with ENAMETOOLONG.
-    ///   - hearing: Hears of each call that counts, by its number and before it is made; may block.
+    ///   - hearing: Called with the number of each counted call before the call is made; may block.
     package init(
         failing n: Int? = nil,
         of operation: String? = nil,
@@ -57,10 +58,10 @@ package final class FaultPlan: Sendable {
         self.hearing = hearing
     }
 
-    /// How many calls have come by, the failed ones included.
+    /// The number of calls counted so far, failed ones included.
     package var calls: Int { counter.load(ordering: .relaxed) }
 
-    /// Counts a call; says how it fails if it is chosen.
+    /// Counts a call and returns how it fails; nil lets it pass.
     func next(_ call: StaticString) -> (errno: Int32, manner: Manner)? {
         guard operation == nil || operation == "\(call)" else { return nil }
         let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
@@ -70,6 +71,6 @@ package final class FaultPlan: Sendable {
         return (errno, manner)
     }
 
-    /// Whether the disk shows no room to whoever asks now.
+    /// Returns true once after a call failed with ENOSPC: the disk then reports no free bytes.
     func takeFullness() -> Bool { isFull.exchange(false, ordering: .relaxed) }
 }

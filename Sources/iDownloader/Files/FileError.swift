@@ -3,32 +3,32 @@
 import Glibc
 package import iDownState
 
-/// Why something could not be done with a file or folder of ours.
+/// Why an operation on one of idown's files or folders failed.
 package enum FileError: Error, Sendable {
-    /// The system refused: its errno, and the function that it came from.
+    /// A system call failed: its errno, and the name of the call.
     case system(Int32, StaticString)
     /// The name is taken; nothing was overwritten.
     case nameTaken
-    /// The file or folder of ours is not there any more.
+    /// The file or folder is gone.
     case vanished
-    /// Something else stands under the name of our file.
+    /// Another file has the name of idown's file.
     case notOurs
-    /// Our file is shorter than what was written to it: somebody has cut it.
+    /// The file is shorter than what was written to it: another program has truncated it.
     case shortened
-    /// The folder's path leads somewhere else than when it was judged.
+    /// The folder's path leads to another place than when it was checked.
     case folderMoved
-    /// Our file is on another file system than the one that is there now: a drive is missing.
+    /// The file was made on another file system than the one at its path now: a drive is missing.
     case otherDrive
 }
 
 extension FileError {
-    /// The system's errno, where it was the system that refused.
+    /// The errno of the failed system call; nil for other errors.
     package var errno: Int32? {
         if case .system(let code, _) = self { return code }
         return nil
     }
 
-    /// Our file is not under its name: nothing stands there, or something else.
+    /// Whether idown's file does not have its name: no file has it, or another one.
     var isAbsence: Bool {
         switch self {
         case .vanished, .notOurs: true
@@ -36,19 +36,20 @@ extension FileError {
         }
     }
 
-    /// Our file, or the folder that it was in, is not there any more.
+    /// Whether the file, or its folder, is gone.
     var isGone: Bool {
         if case .folderMoved = self { return true }
         return isAbsence
     }
 
-    /// The file system does not know such names; without special characters it may (FAT, NTFS).
+    /// Whether the file system refuses a character of the name; it may take the name without
+    /// special characters (FAT, NTFS).
     package var isNameRefused: Bool { errno == EINVAL || errno == EILSEQ }
 
-    /// The file system takes shorter names only.
+    /// Whether the name is too long for the file system.
     package var isNameTooLong: Bool { errno == ENAMETOOLONG }
 
-    /// The failure as the contract names it, with a sentence for people and no path in it.
+    /// The failure as the D-Bus contract names it, with a message for people that contains no path.
     package var failure: Failure {
         switch self {
         case .nameTaken:
@@ -81,7 +82,7 @@ extension FileError {
     private static func failure(errno code: Int32, during operation: StaticString) -> Failure {
         switch code {
         case ENOSPC:
-            // How much is needed the transfer knows.
+            // The transfer fills in how much space is needed.
             Failure(.fileNoSpace, "The disk is full.", neededSpace: 0)
         case EDQUOT:
             Failure(.fileNoSpace, "Your disk quota is used up.", neededSpace: 0)
@@ -112,8 +113,8 @@ extension FileError {
     }
 
     private static func sentence(for code: Int32, during operation: StaticString) -> String {
-        // GNU's strerror_r may answer with a constant instead of the buffer; XSI's, which Swift
-        // imports, fills it.
+        // Swift imports the XSI version of strerror_r, which fills the buffer; GNU's may return a
+        // constant instead.
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let start = buffer.baseAddress, strerror_r(code, start, buffer.count) == 0
             else { return "error \(code)" }

@@ -4,18 +4,18 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Pipes that are filled with the bytes of finished files, for programs that may not open the files.
+/// Fills pipes with the bytes of finished files, for programs that may not open the files.
 ///
-/// A file is read on its disk's thread, a piece at a time, and never before the reader has taken the
-/// last piece: who does not read costs a pipe and no thread. A pipe ends with the file, or when its
-/// reader closes it.
+/// A file is read on its disk's thread, one piece at a time, and only after the pipe has taken the
+/// last piece. A reader that does not read therefore occupies a pipe but no thread. A pipe ends
+/// with the file, or when its reader closes it.
 package final class FileFeeds: Sendable {
-    /// So many pipes are open already.
+    /// The error thrown when `limit` pipes are open already.
     package struct Full: Error {
         package let limit: Int
     }
 
-    /// What one application, and all together, may have open at once.
+    /// The most pipes open at once, for one application and in total.
     package static let limits = (owner: 16, all: 128)
 
     private static let piece: Int64 = 256 << 10
@@ -30,12 +30,12 @@ package final class FileFeeds: Sendable {
 
     init() {}
 
-    /// How many pipes are open.
+    /// The number of open pipes.
     package var count: Int { state.withLock { $0.feeds.count } }
 
-    /// Begins to fill a pipe.
+    /// Makes a pipe and begins to fill it.
     ///
-    /// - Returns: the reading end, which is the caller's.
+    /// - Returns: the reading end, which the caller owns.
     func begin(_ part: PartFile, on disk: DiskQueue, for owner: String) throws -> Int32 {
         try state.withLock { state in
             let own = state.feeds.values.count { $0.owner == owner }
@@ -44,7 +44,7 @@ package final class FileFeeds: Sendable {
             let (reading, writing) = try part.fileSystem.makePipe()
             state.lastNumber += 1
             let number = state.lastNumber
-            // It ends itself under this lock, and so not before it is noted.
+            // The task removes its entry under this lock, and so not before the entry is made.
             let work = Task {
                 await feed(part, to: writing, on: disk)
                 self.state.withLock { _ = $0.feeds.removeValue(forKey: number) }
@@ -66,7 +66,7 @@ package final class FileFeeds: Sendable {
         }
     }
 
-    /// - Returns: false where nobody reads any more.
+    /// Writes all bytes to the pipe; returns false if the reader has closed it.
     private func send(_ bytes: [UInt8], to pipe: Descriptor) async -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -98,9 +98,10 @@ package final class FileFeeds: Sendable {
 }
 
 extension FileSystem {
-    /// Makes a pipe whose writing end does not block; pipe(2).
+    /// Returns a new pipe whose writing end does not block; pipe(2).
     ///
-    /// No program that starts in between inherits it: children get no descriptors but their own.
+    /// A child that starts before FD_CLOEXEC is set does not inherit the pipe, because idown starts
+    /// children with chosen descriptors only.
     func makePipe() throws(FileError) -> (reading: Int32, writing: Descriptor) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .system(errno, "pipe") }
@@ -113,7 +114,7 @@ extension FileSystem {
         return (ends[0], writing)
     }
 
-    /// Another descriptor for what is open; fcntl(2).
+    /// Returns another descriptor for the same open file; fcntl(2).
     func duplicate(_ descriptor: Int32) throws(FileError) -> Int32 {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw .system(errno, "fcntl") }

@@ -3,12 +3,12 @@
 import CLinux
 package import Glibc
 
-/// What tells a file from every other that there is at this moment; statx(2).
+/// Identifies a file among all that exist at this moment; statx(2).
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64
-    /// When the file was made, in nanoseconds since 1970-01-01 UTC; 0 where the file system does not
-    /// know.
+    /// When the file was made, in nanoseconds since 1970-01-01 UTC; 0 if the file system does not
+    /// record that.
     package let birth: Int64
 
     init(_ status: statx) {
@@ -24,20 +24,20 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// What the system says of a file; stat(2).
+/// The metadata of a file; statx(2).
 package struct FileStatus: Hashable, Sendable {
     package let identity: FileIdentity
-    /// Neither a folder nor a link, a pipe, a socket or a device.
+    /// Whether it is a regular file: no folder, link, pipe, socket or device.
     package let isRegular: Bool
     package let isFolder: Bool
     package let isLink: Bool
-    /// Bytes.
+    /// The size in bytes.
     package let size: Int64
-    /// Bytes of disk that it takes, those reserved beyond its size included.
+    /// The bytes of disk that the file takes, including those reserved beyond its size.
     package let allocated: Int64
-    /// How many names the file has.
+    /// The number of names (hard links) that the file has.
     package let linkCount: UInt64
-    /// The permission bits alone.
+    /// The permission bits, without the file type.
     package let mode: mode_t
     package let owner: uid_t
 

@@ -4,9 +4,9 @@ import CLinux
 package import Glibc
 package import iDownState
 
-// Calls on what is open.
+// Calls on open descriptors.
 extension FileSystem {
-    /// statx(2), with the time of birth.
+    /// Returns the metadata of an open file or folder, birth time included; statx(2).
     package func status(of descriptor: Int32) throws(FileError) -> FileStatus {
         var status = statx()
         _ = try call("statx") {
@@ -15,8 +15,9 @@ extension FileSystem {
         return FileStatus(status)
     }
 
-    /// The size in bytes as this computer knows it, without a question to a server: NFS would first
-    /// have to send all that was written; statx(2).
+    /// Returns the size in bytes that this computer knows without asking a server; statx(2).
+    ///
+    /// NFS would first have to send all written bytes to answer with the server's size.
     package func knownSize(of descriptor: Int32) throws(FileError) -> Int64 {
         var status = statx()
         let flags = CLINUX_AT_EMPTY_PATH | CLINUX_AT_STATX_DONT_SYNC
@@ -26,7 +27,7 @@ extension FileSystem {
 
     /// Writes all bytes from `offset` on, in as many calls as it takes; pwrite(2).
     ///
-    /// Where it throws, any part of them may have been written.
+    /// If this throws, any part of the bytes may have been written.
     package func write(
         _ bytes: UnsafeRawBufferPointer,
         to descriptor: Int32,
@@ -42,15 +43,15 @@ extension FileSystem {
             let written = try call("pwrite") {
                 pwrite(descriptor, portion.baseAddress, portion.count, off_t(offset))
             }
-            // POSIX lets no write of some bytes take none; without this a broken driver would
-            // hold the thread for ever.
+            // By POSIX, a write of one or more bytes never returns 0. Without this check a broken
+            // driver would hold the thread for ever.
             guard written > 0 else { throw .system(EIO, "pwrite") }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
             offset += Int64(written)
         }
     }
 
-    /// Reads until the buffer is full or the file ends; the count of bytes; pread(2).
+    /// Reads until the buffer is full or the file ends, and returns the count of bytes; pread(2).
     package func read(
         into buffer: UnsafeMutableRawBufferPointer,
         from descriptor: Int32,
@@ -68,28 +69,28 @@ extension FileSystem {
         return count
     }
 
-    /// Brings the bytes to the disk, and what is needed to read them again; fdatasync(2).
+    /// Makes the bytes durable, and the metadata needed to read them; fdatasync(2).
     package func synchronizeData(of descriptor: Int32) throws(FileError) {
         _ = try call("fdatasync") { fdatasync(descriptor) }
         witness?.didSynchronize(descriptor)
     }
 
-    /// Starts to write the bytes, and waits for nothing; sync_file_range(2).
+    /// Starts to write the bytes to the disk and does not wait; sync_file_range(2).
     ///
-    /// No promise of any kind: a sync is still due, and reports what failed.
+    /// This does not make the bytes durable: a later sync does, and reports failures.
     package func startWriting(_ descriptor: Int32) throws(FileError) {
         _ = try call("sync_file_range") {
             sync_file_range(descriptor, 0, 0, CLINUX_SYNC_FILE_RANGE_WRITE)
         }
     }
 
-    /// Brings a file or a folder to the disk; fsync(2).
+    /// Makes a file, or the names in a folder, durable; fsync(2).
     package func synchronize(_ descriptor: Int32) throws(FileError) {
         _ = try call("fsync") { fsync(descriptor) }
         witness?.didSynchronize(descriptor)
     }
 
-    /// ftruncate(2).
+    /// Sets the length of a file; ftruncate(2).
     package func truncate(_ descriptor: Int32, to length: Int64) throws(FileError) {
         witness?.willTruncate(descriptor, to: length)
         _ = try call("ftruncate") { ftruncate(descriptor, off_t(length)) }
@@ -106,12 +107,12 @@ extension FileSystem {
         }
     }
 
-    /// fchmod(2).
+    /// Sets the permissions of a file; fchmod(2).
     package func setMode(_ mode: mode_t, of descriptor: Int32) throws(FileError) {
         _ = try call("fchmod") { fchmod(descriptor, mode) }
     }
 
-    /// Sets the time of the last change and leaves that of the last access; futimens(3).
+    /// Sets the modification time and leaves the access time; futimens(3).
     package func setModificationTime(
         _ time: WallTime,
         of descriptor: Int32
@@ -125,7 +126,7 @@ extension FileSystem {
         _ = try call("futimens") { futimens(descriptor, times) }
     }
 
-    /// fsetxattr(2).
+    /// Sets an extended attribute; fsetxattr(2).
     package func setAttribute(
         _ name: String,
         to value: String,
@@ -135,16 +136,16 @@ extension FileSystem {
         _ = try call("fsetxattr") { fsetxattr(descriptor, name, bytes, bytes.count, 0) }
     }
 
-    /// The value of an attribute, at most 256 bytes; fgetxattr(2).
+    /// Returns the value of an extended attribute, at most 256 bytes; fgetxattr(2).
     ///
-    /// Throws `ENODATA` where there is none, and `ERANGE` for a longer one.
+    /// Throws `ENODATA` if there is none, and `ERANGE` if the value is longer.
     package func attribute(_ name: String, of descriptor: Int32) throws(FileError) -> String {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = try call("fgetxattr") { fgetxattr(descriptor, name, &bytes, bytes.count) }
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// fremovexattr(2).
+    /// Removes an extended attribute; fremovexattr(2).
     package func removeAttribute(_ name: String, of descriptor: Int32) throws(FileError) {
         _ = try call("fremovexattr") { fremovexattr(descriptor, name) }
     }

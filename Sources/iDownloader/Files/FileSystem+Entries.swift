@@ -3,9 +3,10 @@
 import CLinux
 package import Glibc
 
-// Calls on names. Each name is one element, relative to an open folder.
+// Calls on names. Each name is relative to an open folder.
 extension FileSystem {
-    /// Opens a name below `folder`, never through a link and never inherited by a child; openat(2).
+    /// Opens a name in `folder` without following a link; children do not inherit the descriptor;
+    /// openat(2).
     package func open(
         _ name: String,
         in folder: Int32,
@@ -18,8 +19,9 @@ extension FileSystem {
         return Descriptor(owning: number)
     }
 
-    /// What stands under the name, a link itself rather than its target; nil for nothing;
-    /// statx(2), with the time of birth.
+    /// Returns the metadata of the entry, birth time included; nil if there is none; statx(2).
+    ///
+    /// Of a link, this is its own metadata, not that of its target.
     package func status(of name: String, in folder: Int32) throws(FileError) -> FileStatus? {
         var status = statx()
         do {
@@ -32,8 +34,9 @@ extension FileSystem {
         return FileStatus(status)
     }
 
-    /// Renames in a folder, or moves to another one of the same file system, where the new name is
-    /// free, else fails with EEXIST, and with EXDEV between file systems; renameat2(2).
+    /// Renames a file, in its folder or to another one, and never replaces a file; renameat2(2).
+    ///
+    /// Fails with EEXIST if the new name is taken, and with EXDEV between file systems.
     func renameToFree(
         _ old: String,
         in folder: Int32,
@@ -46,8 +49,9 @@ extension FileSystem {
         if folder == target { witness?.didRename(old, as: new, in: folder) }
     }
 
-    /// The same where the caller has reserved the new name, and the file system may have no such
-    /// call; renameat(2).
+    /// Renames a file to a name that the caller has reserved; renameat2(2).
+    ///
+    /// If the file system lacks renameat2(2), renameat(2) is used, which would replace a file.
     func moveToFree(
         _ old: String,
         in folder: Int32,
@@ -62,7 +66,7 @@ extension FileSystem {
         }
     }
 
-    /// Gives a file a second name, in this folder or another one, which must be free; linkat(2).
+    /// Gives a file a second name, which must be free, in its folder or another one; linkat(2).
     func link(
         _ old: String,
         in folder: Int32,
@@ -72,12 +76,13 @@ extension FileSystem {
         _ = try call("linkat", on: new) { linkat(folder, old, target, new, 0) }
     }
 
-    /// Renames and replaces what stands under the new name; renameat(2).
+    /// Renames a file and replaces any file that has the new name; renameat(2).
     func renameReplacing(_ old: String, as new: String, in folder: Int32) throws(FileError) {
         _ = try call("renameat") { renameat(folder, old, folder, new) }
     }
 
-    /// Makes a file without a name, which goes with its last descriptor; O_TMPFILE of open(2).
+    /// Makes a file without a name, which is deleted with its last descriptor; O_TMPFILE of
+    /// open(2).
     func openUnnamed(in folder: Int32, mode: mode_t) throws(FileError) -> Descriptor {
         let number = try call("openat") {
             openat(folder, ".", CLINUX_O_TMPFILE | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode)
@@ -85,19 +90,19 @@ extension FileSystem {
         return Descriptor(owning: number)
     }
 
-    /// Gives an unnamed file a name, which must be free; linkat(2) by way of /proc.
+    /// Gives an unnamed file a name, which must be free; linkat(2) through /proc.
     func link(_ descriptor: Int32, as name: String, in folder: Int32) throws(FileError) {
         _ = try call("linkat", on: name) {
             linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", folder, name, AT_SYMLINK_FOLLOW)
         }
     }
 
-    /// Takes a name away; unlinkat(2).
+    /// Removes a name; unlinkat(2).
     package func unlink(_ name: String, in folder: Int32) throws(FileError) {
         _ = try call("unlinkat") { unlinkat(folder, name, 0) }
     }
 
-    /// Makes a folder; true where it is new, false where the name was there; mkdirat(2).
+    /// Makes a folder; returns false if the name was taken; mkdirat(2).
     package func makeFolder(
         _ name: String,
         in folder: Int32,
@@ -111,9 +116,9 @@ extension FileSystem {
         }
     }
 
-    /// Fails where this process may not make files in the folder; faccessat(2).
+    /// Throws if this process may not make files in the folder; faccessat(2).
     ///
-    /// For root it still tells a file system that is read-only.
+    /// For root, this still detects a read-only file system.
     package func checkWritable(_ folder: Int32) throws(FileError) {
         _ = try call("faccessat") { faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) }
     }

@@ -4,34 +4,34 @@ import CLinux
 package import Glibc
 import Synchronization
 
-// What the system knows of paths, of file systems and of this process.
+// What the system tells about paths, file systems and this process.
 extension FileSystem {
-    /// The bytes that this user may still write to the file system; fstatvfs(3).
+    /// Returns the bytes that this user may still write to the file system; fstatvfs(3).
     ///
-    /// None where no further file can be made: a disk may run out of inodes before its bytes.
+    /// Returns 0 if no further file can be made: a disk may run out of inodes before bytes.
     package func freeBytes(at descriptor: Int32) throws(FileError) -> Int64 {
         var status = statvfs()
         _ = try call("fstatvfs") { fstatvfs(descriptor, &status) }
         if faults?.takeFullness() == true || witness?.isFull == true { return 0 }
-        // Some file systems make inodes as they go, and say that they have none at all.
+        // Some file systems make inodes on demand, and report a total of 0 inodes.
         if status.f_files > 0, status.f_favail == 0 { return 0 }
         let (bytes, overflow) = UInt64(status.f_bavail)
             .multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : Int64(clamping: bytes)
     }
 
-    /// The longest name in the folder in bytes; fpathconf(3).
+    /// Returns the length in bytes of the longest name that the folder takes; fpathconf(3).
     ///
-    /// Where the file system does not say, 255: what every one of Linux's own can do.
+    /// If the file system does not say, this is 255, which all of Linux's own file systems support.
     package func nameLimit(of folder: Int32) -> Int {
         let answer = try? call("fpathconf") { fpathconf(folder, Int32(_PC_NAME_MAX)) }
         guard let answer, answer > 0 else { return 255 }
         return min(answer, 255)
     }
 
-    /// The path with all links resolved, nil where it does not exist; realpath(3).
+    /// Returns the path with all links resolved; nil if it does not exist; realpath(3).
     ///
-    /// Throws `EILSEQ` for a path that is not UTF-8: for us such paths do not exist.
+    /// Throws `EILSEQ` for a path that is not UTF-8, because idown does not support such paths.
     package func resolve(_ path: String) throws(FileError) -> String? {
         var resolved: UnsafeMutablePointer<CChar>?
         do {
@@ -52,9 +52,10 @@ extension FileSystem {
         return text
     }
 
-    /// The path under which an open folder stands now; readlink(2) of `/proc/self/fd`.
+    /// Returns the path that an open folder has now; readlink(2) of `/proc/self/fd`.
     ///
-    /// The kernel appends ` (deleted)` to what was deleted, which then equals no recorded path.
+    /// The kernel appends ` (deleted)` to the path of a deleted folder, which then equals no
+    /// recorded path.
     package func path(of descriptor: Int32) throws(FileError) -> String {
         let capacity = Int(PATH_MAX)
         var buffer = [UInt8](repeating: 0, count: capacity)
@@ -67,17 +68,18 @@ extension FileSystem {
         return path
     }
 
-    /// Where a link leads to; nil for what is no link, or cannot be read; readlink(2).
+    /// Returns the target of a link; nil if the path is no link or cannot be read; readlink(2).
     func target(of path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = try? call("readlink") { readlink(path, &buffer, buffer.count) }
         return count.flatMap { String(validating: buffer.prefix($0), as: UTF8.self) }
     }
 
-    /// The permissions that new files of this process do not get; proc_pid_status(5).
+    /// Returns the umask: the permissions that new files of this process do not get;
+    /// proc_pid_status(5).
     ///
-    /// umask(2) itself can only be read by changing it for all threads. Where /proc does not
-    /// tell, everything is withheld from others.
+    /// umask(2) can only read the value by changing it for all threads. If /proc does not tell the
+    /// umask, this returns 077, which withholds everything from other users.
     package func umask() -> mode_t {
         knownUmask.withLock { known in
             let umask = known ?? readUmask()
@@ -91,7 +93,7 @@ extension FileSystem {
         guard let file = try? open("/proc/self/status", in: AT_FDCWD, flags: O_RDONLY) else {
             return strictest
         }
-        // The line stands right behind the name; the kernel gives names of at most 64 bytes.
+        // The line follows the process name, which has at most 64 bytes.
         var head = [UInt8](repeating: 0, count: 1024)
         let count = head.withUnsafeMutableBytes { bytes in
             (try? read(into: bytes, from: file.number, at: 0)) ?? 0

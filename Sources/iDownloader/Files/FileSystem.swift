@@ -3,14 +3,14 @@
 import Glibc
 import Synchronization
 
-/// The one door through which this room's calls into the file system pass.
+/// Makes the calls into the file system, all in one place.
 ///
-/// It repeats what a signal interrupted, turns -1 into a thrown ``FileError`` and, with a plan,
-/// makes the n-th call fail. Without one the door costs a test for nil.
+/// It repeats calls that a signal interrupted and turns -1 into a thrown ``FileError``. With a
+/// ``FaultPlan`` it makes the n-th call fail; without one that costs a test for nil.
 package final class FileSystem: Sendable {
     let faults: FaultPlan?
     let witness: (any DiskWitness)?
-    /// Nobody changes it while the process lives: it is read once.
+    /// The umask, read once because nothing changes it while the process runs; nil before that.
     let knownUmask = Mutex<mode_t?>(nil)
 
     package init(faults: FaultPlan? = nil, witness: (any DiskWitness)? = nil) {
@@ -18,7 +18,8 @@ package final class FileSystem: Sendable {
         self.witness = witness
     }
 
-    /// Makes one call about a name, which some file systems take in shorter forms only.
+    /// Makes one call that takes a name; fails with ENAMETOOLONG if a fault plan allows shorter
+    /// names only.
     func call<Answer: SignedInteger>(
         _ operation: StaticString,
         on name: String,
@@ -30,7 +31,7 @@ package final class FileSystem: Sendable {
         return try call(operation, body)
     }
 
-    /// Makes one call that answers -1 and sets errno where it fails.
+    /// Makes one call that returns -1 and sets errno when it fails.
     func call<Answer: SignedInteger>(
         _ operation: StaticString,
         _ body: () -> Answer

@@ -3,20 +3,21 @@
 import CLinux
 import Glibc
 
-/// What sets one file system apart from others; statfs(2).
+/// Properties that tell one file system from others; statfs(2).
 package struct FileSystemTraits: Hashable, Sendable {
-    /// The same each time that it is mounted, as far as that can be had; 0 for one that ends with
-    /// its mount (tmpfs), of which nothing can be missing.
+    /// Identifies the file system across mounts as far as possible; 0 for one whose files end with
+    /// its mount (tmpfs), because such a drive cannot be missing.
     package let number: UInt64
-    /// Whether files can have holes: where they cannot, a byte far behind a file's end has the kernel
-    /// write all that is before it first.
+    /// Whether files can have holes.
+    ///
+    /// If not, a write far behind a file's end makes the kernel first write everything before it.
     package let hasHoles: Bool
-    /// Whether a file has the same inode each time that it is mounted.
+    /// Whether files keep their inode numbers across mounts.
     package let hasLastingInodes: Bool
 
-    /// What the system says of the file system that something open is on; fstatfs(2).
+    /// Reads the traits of the file system that an open file or folder is on; fstatfs(2).
     ///
-    /// Where it says nothing, one like Linux' own.
+    /// If that fails, the traits are those of Linux's own file systems, with the number 0.
     init(of descriptor: Int32) {
         var status = statfs()
         guard fstatfs(descriptor, &status) == 0 else {
@@ -31,17 +32,18 @@ package struct FileSystemTraits: Hashable, Sendable {
         self.init(kind: UInt32(truncatingIfNeeded: status.f_type), id: isOfDevice ? 0 : id)
     }
 
-    /// What Linux gives out for `f_fsid` where it knows nothing but the device (XFS, FAT), which has
-    /// another number when drives are found in another order.
+    /// Returns the `f_fsid` that Linux derives from the device number alone (XFS, FAT).
+    ///
+    /// Such a number changes when drives are found in another order.
     private static func id(ofDevice file: statx) -> UInt64 {
         let (major, minor) = (UInt64(file.stx_dev_major), UInt64(file.stx_dev_minor))
         return minor & 0xFF | major << 8 | (minor & ~0xFF) << 12
     }
 
     /// - Parameters:
-    ///   - kind: the number of its kind, as statfs(2) lists them.
-    ///   - id: `f_fsid`, which is of the superblock on ext4 and btrfs; 0 where it is not (NFS, XFS),
-    ///     and the kind has to do.
+    ///   - kind: the file system type, `f_type` of statfs(2).
+    ///   - id: `f_fsid`, which comes from the superblock on ext4 and btrfs; 0 if it does not (NFS,
+    ///     XFS), and then only the type counts.
     package init(kind: UInt32, id: UInt64) {
         let isVolatile = [Self.tmpfs, Self.ramfs].contains(kind)
         number = isVolatile ? 0 : id ^ UInt64(kind) &* 0x9E37_79B9_7F4A_7C15
@@ -50,10 +52,10 @@ package struct FileSystemTraits: Hashable, Sendable {
         hasLastingInodes = ![Self.fat, Self.exFAT].contains(kind)
     }
 
-    /// What is recorded of a file, to know it again by.
+    /// Returns the mark that is recorded to recognize the file later.
     ///
-    /// Without lasting inodes its birth alone, to the two seconds that FAT may keep of it: what the
-    /// kernel had in memory and what the disk gives back are then the same.
+    /// Without lasting inodes the mark is the birth time alone, rounded down to the two seconds
+    /// that FAT can store, so that it is the same before and after a mount.
     package func mark(of file: FileIdentity) -> UInt64 {
         guard hasLastingInodes || file.birth == 0 else {
             return mixed(file.birth / 2_000_000_000)
@@ -61,7 +63,7 @@ package struct FileSystemTraits: Hashable, Sendable {
         return file.inode &+ mixed(file.birth)
     }
 
-    /// By an odd factor, so that no two times meet.
+    /// Multiplies by an odd number, which maps no two times to the same value.
     private func mixed(_ birth: Int64) -> UInt64 {
         UInt64(bitPattern: birth) &* 0x9E37_79B9_7F4A_7C15
     }

@@ -3,21 +3,22 @@
 import Dispatch
 import Synchronization
 
-/// Judges and makes folders that clients name, one after the other on each file system.
+/// Checks and makes the folders that clients name, one at a time for each file system.
 ///
-/// Whoever asks for the same folder as the last one in the queue shares that look, which has not
-/// begun yet: a thousand calls that arrive together cost a handful, nobody gets an answer older
-/// than the question, and all are answered in the order in which they asked. A file system that does
-/// not answer in time refuses all who ask, the later ones at once, until it answers.
+/// A call for the same folder as the last look in the queue, which has not begun yet, shares that
+/// look. So a thousand calls that arrive together cost a few looks, no answer is older than its
+/// call, and calls are answered in order. If a file system does not answer in time, its waiting
+/// calls fail, and later ones fail immediately until it answers.
 final class FolderLooks: Sendable {
     private typealias Answer = Result<String, FolderRefusal>
 
     private final class Look: Sendable {
         let path: String
         let rules: FolderRules
-        /// The line that it stands in, and how many it stood in before.
+        /// The line (file system) in which the look waits, and the number of lines that it waited
+        /// in before.
         let place: Mutex<(line: UInt64, hops: Int)>
-        /// Empty once they were answered.
+        /// The calls that wait for this look; empty once they were answered.
         let askers: Mutex<[CheckedContinuation<Answer, Never>]>
 
         init(
@@ -34,7 +35,7 @@ final class FolderLooks: Sendable {
 
         var isAwaited: Bool { askers.withLock { !$0.isEmpty } }
 
-        /// Those to be answered now, once.
+        /// Returns the calls to answer and forgets them, so that each is answered once.
         func takeAskers() -> [CheckedContinuation<Answer, Never>] {
             askers.withLock { askers in
                 defer { askers = [] }
@@ -45,20 +46,20 @@ final class FolderLooks: Sendable {
 
     private struct Line {
         var looks: [Look] = []
-        /// It has not answered in time, and not since.
+        /// Whether the file system did not answer in time and has not answered since.
         var isSilent = false
     }
 
     private let disk: DiskQueue
     private let fileSystem: FileSystem
     private let longestWait: Duration
-    /// By device number.
+    /// The queue of each file system, by device number.
     private let lines = Mutex<[UInt64: Line]>([:])
 
     /// - Parameters:
-    ///   - disk: its threads a folder may hold up.
-    ///   - fileSystem: the door to the system.
-    ///   - longestWait: how long anybody waits for an answer.
+    ///   - disk: the threads on which folders are looked at, and which a hanging folder may block.
+    ///   - fileSystem: makes the system calls.
+    ///   - longestWait: the longest time that a call waits for an answer.
     init(
         on disk: DiskQueue,
         fileSystem: FileSystem,
@@ -69,7 +70,7 @@ final class FolderLooks: Sendable {
         self.longestWait = longestWait
     }
 
-    /// The folder's path with its links resolved, once it is there.
+    /// Checks a folder, makes it if it is missing, and returns its path with links resolved.
     func prepare(_ path: String, rules: FolderRules) async throws(FolderRefusal) -> String {
         let line = disk.fileSystem(of: path) ?? 0
         let answer = await withCheckedContinuation { asker in
@@ -115,7 +116,7 @@ final class FolderLooks: Sendable {
             lines[line]?.isSilent = false
             return lines[line]?.looks.removeFirst()
         }
-        // Nobody waits any more for the folder to be made.
+        // No call waits for this folder any more.
         guard let look, look.isAwaited else { return }
         if let place = exit(of: look.path, from: line), handOn(look, to: place) { return }
         let answer = Answer { () throws(FolderRefusal) in
@@ -130,9 +131,9 @@ final class FolderLooks: Sendable {
         for asker in askers { asker.resume(returning: answer) }
     }
 
-    /// Puts a look into the line of the file system that its path leads to.
+    /// Moves a look to the queue of the file system that its path leads to.
     ///
-    /// - Returns: false where it has gone on for long enough.
+    /// - Returns: false if the look was moved too often.
     private func handOn(_ look: Look, to place: String) -> Bool {
         let line = disk.fileSystem(of: place) ?? 0
         let refused: [CheckedContinuation<Answer, Never>]? = lines.withLock { lines in
@@ -151,16 +152,16 @@ final class FolderLooks: Sendable {
         return refused != nil
     }
 
-    /// A link to a link to a link on as many file systems is judged where it has come to.
+    /// The most file systems that a look is moved to by links; then it is made where it is.
     private static let mostHops = 8
-    /// As many links as the kernel follows in one path (path_resolution(7)).
+    /// The most links followed in one path, as in the kernel (path_resolution(7)).
     private static let mostLinks = 40
 
-    /// Follows the links in a path for as long as they stay on one file system: a link to one that
-    /// hangs must not hold up those who name other folders here.
+    /// Returns where the links of a path lead to another file system; nil if the path stays on this
+    /// one.
     ///
-    /// - Returns: where the path leads to by a link to another file system, links behind it not
-    ///   followed; nil where it stays.
+    /// The look then moves there, because a file system that hangs must not delay looks at other
+    /// folders on this one. Links behind the returned path are not followed.
     private func exit(of path: String, from device: UInt64) -> String? {
         var rest = Array(path.split(separator: "/").map(String.init).reversed())
         var (done, links) = ([String](), 0)

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why no files may be put into a folder: the contract's `InvalidDestination`.
+/// Why a folder is refused as a target: the contract's `InvalidDestination`.
 package struct FolderRefusal: Error, Hashable, Sendable {
-    /// What was wrong and what would be right, for people.
+    /// What is wrong and what would be right, for people.
     package let message: String
 
     package init(_ message: String) { self.message = message }
 }
 
-/// Where files from the network may be put.
+/// The rules for folders in which files from the network may be put.
 ///
-/// A file in `~/.config/autostart` runs at the next login, one in `~/.local/bin` perhaps at once:
-/// folders that programs read by themselves are closed to whatever comes from the network.
+/// A file in `~/.config/autostart` runs at the next login, and a file in `~/.local/bin` as soon as
+/// its name is used as a command. Folders that programs read by themselves are therefore closed to
+/// downloads.
 package struct FolderRules: Hashable, Sendable {
-    /// Folders that stay closed with all below them: XDG's config, data, state, cache and runtime
-    /// folders.
+    /// The folders in which, and below which, no file is put: XDG's config, data, state, cache and
+    /// runtime folders.
     package var closedFolders: [String]
-    /// The only folder, with all below it, that is open; nil for no such limit.
+    /// The only folder in which, or below which, files may be put; nil for no such limit.
     package var enclosingFolder: String?
-    /// The user's settings open everything.
+    /// Whether the user's settings allow all folders, closed and hidden ones too.
     package var allowsEverywhere: Bool
 
     package init(closedFolders: [String] = [], allowsEverywhere: Bool = false) {
@@ -26,11 +27,11 @@ package struct FolderRules: Hashable, Sendable {
         self.allowsEverywhere = allowsEverywhere
     }
 
-    /// Judges a path that is absolute and free of links.
+    /// Checks an absolute path that contains no links.
     ///
     /// - Parameters:
     ///   - path: the path of the folder.
-    ///   - closed: the closed folders, as they are written and with their links resolved.
+    ///   - closed: the closed folders, both as written and with links resolved.
     ///   - enclosing: the enclosing folder with its links resolved.
     /// - Throws: the refusal, with its reason.
     func judge(
@@ -59,8 +60,10 @@ package struct FolderRules: Hashable, Sendable {
         }
     }
 
-    /// The names in a path as the kernel reads it: to a String an accent behind a slash is no slash
-    /// any more, and two spellings of one text are one.
+    /// Returns the names in a path, split by bytes as the kernel does.
+    ///
+    /// A String would join a slash and a combining accent to one character, and would compare two
+    /// spellings of one text as equal.
     static func elements(of path: String) -> [[UInt8]] {
         path.utf8.split(separator: UInt8(ascii: "/")).map(Array.init)
     }

@@ -3,8 +3,9 @@
 import Glibc
 import Synchronization
 
-/// Which file system a path is on, by the kernel's list of mounts: no file system is asked, and so
-/// none can make the caller wait.
+/// Tells which file system a path is on, by the kernel's list of mounts.
+///
+/// No file system is asked, so none can make the caller wait.
 package final class MountTable: Sendable {
     private struct Mount {
         let point: String
@@ -12,22 +13,22 @@ package final class MountTable: Sendable {
     }
 
     private struct Table {
-        /// In the order of the kernel, the newest last; nil before it was read.
+        /// The mounts in the order of the kernel, newest last; nil before the list was read.
         var mounts: [Mount]?
-        /// What was looked up since it was read.
+        /// The device numbers of paths that were looked up since the list was read.
         var known: [String: UInt64] = [:]
-        /// Tells when something is mounted or unmounted; −1 where the kernel has no list.
+        /// The open list, for poll(2) to report mounts and unmounts; −1 if the kernel has no list.
         var descriptor: Int32 = -1
     }
 
     private static let path = "/proc/self/mountinfo"
-    /// Paths beyond this number are looked up anew.
+    /// The most paths in `known`, which is emptied when it is full.
     private static let mostKnown = 4096
 
     private let table = Mutex(Table())
     private let text: (@Sendable () -> [UInt8])?
 
-    /// - Parameter text: what stands in place of the kernel's list, for tests.
+    /// - Parameter text: replaces the kernel's list, for tests.
     package init(text: (@Sendable () -> [UInt8])? = nil) { self.text = text }
 
     deinit {
@@ -35,11 +36,11 @@ package final class MountTable: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Tells which file system a path is on.
+    /// Returns the device number of the file system that a path is on.
     ///
-    /// - Parameter path: absolute; its links are taken for folders.
-    /// - Returns: the device number, as stat(2) has it, except that all subvolumes of one btrfs have
-    ///   one number; 0 where the kernel does not tell.
+    /// - Parameter path: an absolute path; links in it are treated as folders.
+    /// - Returns: the number that stat(2) gives, except that all subvolumes of one btrfs have one
+    ///   number; 0 if the kernel does not tell.
     package func device(of path: String) -> UInt64 {
         table.withLock { table in
             if hasChanged(&table) {
@@ -47,7 +48,7 @@ package final class MountTable: Sendable {
                 table.known = [:]
             }
             if let known = table.known[path] { return known }
-            // Of those that are mounted at one place the last covers the others.
+            // Of several mounts at one place, the last covers the others.
             var (nearest, length) = (UInt64(0), -1)
             for mount in table.mounts ?? []
             where mount.point.utf8.count >= length && Self.isBelow(path, mount.point) {
@@ -59,7 +60,7 @@ package final class MountTable: Sendable {
         }
     }
 
-    /// Whether the list is not what it was when it was read last; poll(2), proc_pid_mountinfo(5).
+    /// Whether the list has changed since it was last read; poll(2), proc_pid_mountinfo(5).
     private func hasChanged(_ table: inout Table) -> Bool {
         guard table.mounts != nil else {
             if text == nil { table.descriptor = open(Self.path, O_RDONLY | O_CLOEXEC) }
@@ -74,7 +75,7 @@ package final class MountTable: Sendable {
         point == "/" || path == point || path.hasPrefix(point + "/")
     }
 
-    /// Reads lines of proc_pid_mountinfo(5); what is no such line is left out.
+    /// Returns the mounts in a text of proc_pid_mountinfo(5); other lines are left out.
     private static func mounts(in text: [UInt8]) -> [Mount] {
         text.split(separator: UInt8(ascii: "\n")).compactMap { line -> Mount? in
             let fields = line.split(separator: UInt8(ascii: " "))
@@ -89,7 +90,8 @@ package final class MountTable: Sendable {
         }
     }
 
-    /// Space, tab, newline and backslash are written as three octal digits.
+    /// Decodes space, tab, newline and backslash, which the kernel writes as `\` and three octal
+    /// digits.
     private static func unescaped(_ field: ArraySlice<UInt8>) -> String {
         var bytes: [UInt8] = []
         var rest = field

@@ -4,12 +4,12 @@ import Glibc
 package import iDownState
 
 extension OpenFolder {
-    /// Deletes the partial file if it is still the one that we made, or a copy of it.
+    /// Deletes the partial file if it is the one that idown made, or a copy of it.
     ///
-    /// Linux has no call that deletes a name only while it stands for a certain inode: whoever
-    /// puts another file in its place in the instant between the look and the call loses it.
+    /// Linux has no call that deletes a name only if it belongs to a certain inode. If another
+    /// program replaces the file between the check and the call, the replacement is deleted.
     ///
-    /// - Returns: false where nothing of ours was there; then nothing was touched.
+    /// - Returns: false if no such file was there; then nothing was deleted.
     @discardableResult
     package func deletePart(_ file: LocalFile) throws(FileError) -> Bool {
         guard let status = try status(of: file.partName), status.isRegular,

@@ -3,25 +3,26 @@
 import Glibc
 package import iDownState
 
-/// How far the publication of a file has come, as the folder tells.
+/// How far the publication of a file has come, by the names in its folder.
 package enum PublicationState: Hashable, Sendable {
-    /// The file stands under its partial name alone.
+    /// The file has its partial name only.
     case unpublished
-    /// It stands under the final name; with `partRemains` under the partial one as well.
+    /// The file has its final name; with `partRemains`, its partial name too.
     case published(size: Int64, partRemains: Bool)
-    /// It stands under neither.
+    /// The file has neither name.
     case gone
 }
 
 extension OpenFolder {
-    /// Where our file stands now: what an interrupted publication is completed by.
+    /// Returns which names the file has now, so that an interrupted publication can be completed.
     package func publicationState(
         of file: LocalFile,
         as name: String
     ) throws(FileError) -> PublicationState {
         let part = try status(of: file.partName).flatMap { isRecorded($0, as: file) ? $0 : nil }
         if let final = try status(of: name), isRecorded(final, as: file),
-            // Under two names, ours is one file; two that were made within two seconds can look alike.
+            // A file with both names is one inode. On FAT, two files made within two seconds have
+            // the same mark.
             part == nil || part?.identity == final.identity
         {
             return .published(size: final.size, partRemains: part != nil)
@@ -29,19 +30,19 @@ extension OpenFolder {
         return part == nil ? .gone : .unpublished
     }
 
-    /// Gives the complete file its final name, never that of another file.
+    /// Gives the complete file its final name and never replaces another file.
     ///
-    /// Whoever swaps the entry between the look at it and the rename gets that file renamed, not
-    /// overwritten and not deleted. ``synchronize()`` makes the new name last.
+    /// If another program replaces the file between the check and the rename, its file is renamed,
+    /// but not overwritten or deleted. ``synchronize()`` makes the new name durable.
     ///
     /// - Returns: the file under the final name.
-    /// - Throws: `nameTaken` where the name is another file's, and the caller takes the next one;
-    ///   `vanished` and `notOurs` where our file is not under its partial name, `otherDrive` where
-    ///   it is not to be expected here.
+    /// - Throws: `nameTaken` if another file has the name, and the caller tries the next one;
+    ///   `vanished` or `notOurs` if the file does not have its partial name; `otherDrive` if the
+    ///   file was made on another file system.
     package func publish(_ file: LocalFile, as name: String) throws(FileError) -> LocalFile {
         switch try publicationState(of: file, as: name) {
         case .published(_, partRemains: true):
-            // A publication by a second name was cut off before the first was taken away.
+            // A publication by hard link was interrupted before the partial name was removed.
             try fileSystem.unlink(file.partName, in: number)
         case .published(_, partRemains: false):
             break
@@ -54,17 +55,17 @@ extension OpenFolder {
         return LocalFile(name: name, fileSystem: file.fileSystem, mark: file.mark)
     }
 
-    /// Ends a publication of which nobody knows how far it came, where the file has its name.
+    /// Completes an interrupted publication if the file already has its final name.
     ///
-    /// - Returns: the size in bytes of the file, whose name lasts now; nil where it has another or
-    ///   none.
+    /// - Returns: the size of the file in bytes, once its name is durable; nil if it does not have
+    ///   the name.
     package func endPublication(
         of file: LocalFile,
         as name: String
     ) throws(FileError) -> Int64? {
         guard case .published(let size, let partRemains) = try publicationState(of: file, as: name)
         else { return nil }
-        // A publication by a second name was cut off before the first was taken away.
+        // A publication by hard link was interrupted before the partial name was removed.
         if partRemains { try fileSystem.unlink(file.partName, in: number) }
         try synchronize()
         return size
@@ -76,21 +77,22 @@ extension OpenFolder {
         } catch {
             switch error.errno {
             case EEXIST: throw .nameTaken
-            // A file system without RENAME_NOREPLACE: NFS, ntfs-3g, older FUSE.
+            // The file system lacks RENAME_NOREPLACE: NFS, ntfs-3g, older FUSE.
             case EINVAL, ENOSYS, EOPNOTSUPP: try link(file, as: name)
             default: throw error
             }
         }
     }
 
-    /// Publishes by a second name, which as little replaces anything.
+    /// Publishes by a hard link, which never replaces a file either, and then removes the partial
+    /// name.
     private func link(_ file: LocalFile, as name: String) throws(FileError) {
         do throws(FileError) {
             try fileSystem.link(file.partName, in: number, as: name, in: number)
         } catch {
             switch error.errno {
             case EEXIST: throw .nameTaken
-            // A file system without hard links: FAT, some FUSE.
+            // The file system has no hard links: FAT, some FUSE.
             case EPERM, EOPNOTSUPP, ENOSYS, EMLINK: return try replacePlaceholder(file, as: name)
             default: throw error
             }
@@ -98,10 +100,10 @@ extension OpenFolder {
         try fileSystem.unlink(file.partName, in: number)
     }
 
-    /// Publishes over an empty file of our own, which holds the name meanwhile.
+    /// Publishes by creating an empty file that takes the name, and renaming over it.
     ///
-    /// A crash in between leaves the empty file behind, and the next start takes another name:
-    /// nothing tells it from somebody else's.
+    /// A crash in between leaves the empty file behind. The next start takes another name, because
+    /// the empty file cannot be told from another program's.
     private func replacePlaceholder(_ file: LocalFile, as name: String) throws(FileError) {
         let placeholder: Descriptor
         do throws(FileError) {
@@ -116,8 +118,8 @@ extension OpenFolder {
             throw .nameTaken
         }
         let ours = try fileSystem.status(of: placeholder.number).identity
-        // Between this look and the rename another program could still replace the placeholder;
-        // a file system with neither of the two safe ways leaves no better one.
+        // Another program could still replace the placeholder between this check and the rename. A
+        // file system with neither of the two safe calls offers nothing better.
         guard try status(of: name)?.identity == ours else { throw .nameTaken }
         do throws(FileError) {
             try fileSystem.renameReplacing(file.partName, as: name, in: number)

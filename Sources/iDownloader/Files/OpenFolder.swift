@@ -3,29 +3,29 @@
 import Glibc
 package import iDownState
 
-/// A target folder held open: all names are relative to it, wherever its path leads later.
+/// A target folder that is kept open, so that names stay relative to it even if its path changes.
 package final class OpenFolder: Sendable {
     /// The recorded path, links resolved.
     package let path: String
     package let fileSystem: FileSystem
-    /// The longest name in bytes that the file system takes.
+    /// The length in bytes of the longest name that the file system takes.
     package let nameLimit: Int
-    /// What sets its file system apart.
+    /// The properties of its file system.
     package let traits: FileSystemTraits
     private let descriptor: Descriptor
 
-    /// Opens the folder and makes sure that it is the one that was judged.
+    /// Opens the folder and makes sure that it is the one that was checked.
     ///
     /// - Parameters:
-    ///   - path: the path as it was recorded, links resolved.
-    ///   - fileSystem: the door to the system.
-    /// - Throws: `vanished` where nothing stands there; `folderMoved` where an element of the path
-    ///   has become a link or a file.
+    ///   - path: the recorded path, with links resolved.
+    ///   - fileSystem: makes the system calls.
+    /// - Throws: `vanished` if nothing is there; `folderMoved` if an element of the path has become
+    ///   a link or a file.
     package convenience init(_ path: String, fileSystem: FileSystem) throws(FileError) {
         try self.init(path, relativeTo: AT_FDCWD, path: path, fileSystem: fileSystem)
     }
 
-    /// Opens a folder in an open one.
+    /// Opens a folder inside an open folder.
     convenience init(_ name: String, in folder: OpenFolder, path: String) throws(FileError) {
         try self.init(
             name,
@@ -51,8 +51,8 @@ package final class OpenFolder: Sendable {
             default: throw error
             }
         }
-        // O_NOFOLLOW looks at the last element only; the kernel's own idea of the path tells
-        // whether one of those before it has become a link.
+        // O_NOFOLLOW checks the last element only. The kernel's path of the open folder differs if
+        // an earlier element has become a link.
         guard try fileSystem.path(of: descriptor.number) == path else { throw .folderMoved }
         self.path = path
         self.fileSystem = fileSystem
@@ -61,19 +61,19 @@ package final class OpenFolder: Sendable {
         self.traits = FileSystemTraits(of: descriptor.number)
     }
 
-    /// The folder's descriptor, open for as long as this object lives.
+    /// The descriptor of the folder, open as long as this object lives.
     package var number: Int32 { descriptor.number }
 
-    /// What tells the folder from every other.
+    /// Returns the identity of the folder, which no other folder has.
     package func identity() throws(FileError) -> FileIdentity {
         try fileSystem.status(of: number).identity
     }
 
-    /// Whether it has another path than when it was opened, by what the kernel knows: its disk is not
-    /// asked.
+    /// Whether the folder has another path than when it was opened; answered by the kernel without
+    /// the disk.
     var isMoved: Bool { (try? fileSystem.path(of: number)) != path }
 
-    /// Where it stands now, if that is another place than when it was opened.
+    /// The present path of the folder, if it differs from the path at opening; nil otherwise.
     package var newPath: String? {
         guard let now = try? fileSystem.path(of: number), now != path,
             let found = try? OpenFolder(now, fileSystem: fileSystem),
@@ -82,40 +82,39 @@ package final class OpenFolder: Sendable {
         return now
     }
 
-    /// Whether it is the file that was recorded.
+    /// Whether the status is that of the recorded file.
     package func isRecorded(_ status: FileStatus, as file: LocalFile) -> Bool {
         traits.mark(of: status.identity) == file.mark
     }
 
-    /// Whether the file was made on another file system: of what is not here, nobody can say that it
-    /// is gone.
+    /// Whether the file was made on another file system, in which case its absence here does not
+    /// mean that it is gone.
     package func isElsewhere(_ file: LocalFile) -> Bool {
         file.fileSystem != 0 && file.fileSystem != traits.number
     }
 
-    /// What is recorded of a file that was made here.
+    /// Returns what is recorded of a file that was made in this folder.
     func record(_ identity: FileIdentity, as name: String) -> LocalFile {
         LocalFile(name: name, fileSystem: traits.number, mark: traits.mark(of: identity))
     }
 
-    /// What stands under the name; nil for nothing.
+    /// Returns the metadata of the entry; nil if there is none.
     package func status(of name: String) throws(FileError) -> FileStatus? {
         try fileSystem.status(of: name, in: number)
     }
 
-    /// The bytes that may still be written to its file system.
+    /// Returns the bytes that may still be written to its file system.
     package func freeBytes() throws(FileError) -> Int64 {
         try fileSystem.freeBytes(at: number)
     }
 
-    /// Brings the names in it to the disk; slow.
+    /// Makes the names in the folder durable; slow.
     package func synchronize() throws(FileError) {
         do throws(FileError) {
             try fileSystem.synchronize(number)
         } catch {
-            // Some file systems know no fsync of a folder and write names when they like. EROFS,
-            // which fsync(2) names beside it, is no such answer: ext4 gives it after it has
-            // stopped itself.
+            // Some file systems have no fsync of folders, and return EINVAL. EROFS, the other such
+            // error in fsync(2), stays a failure: ext4 returns it after it has shut down.
             guard error.errno == EINVAL else { throw error }
         }
     }

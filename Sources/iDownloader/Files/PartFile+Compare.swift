@@ -3,7 +3,7 @@
 import Glibc
 
 extension PartFile {
-    /// The bytes from `start` to `end`, as far as the file has them.
+    /// Returns the bytes from `start` to `end`, fewer if the file ends before.
     func bytes(from start: Int64, to end: Int64) throws(FileError) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Int(max(0, end - start)),
@@ -14,9 +14,9 @@ extension PartFile {
         return Array(buffer.prefix(count))
     }
 
-    /// Compares bytes with those that the file has from `offset` on.
+    /// Compares bytes with those in the file from `offset` on.
     ///
-    /// - Returns: how many of them are equal, counted from the first; no more than the file has.
+    /// - Returns: the number of leading bytes that are equal, at most as many as the file has.
     package func commonPrefixLength(
         with bytes: UnsafeRawBufferPointer,
         at offset: Int64

@@ -3,35 +3,34 @@
 import Glibc
 import iDownState
 
-// A home that was restored or copied has its partial files under other inodes, and often on a file
-// system with another number. So at each checkpoint a partial file gets an attribute with what its
-// record has of it, which backups take along with the file (cp -a, rsync -X, borg, restic,
-// snapshots).
+// In a restored or copied home, partial files have other inodes, and often a file system with
+// another number. So each checkpoint stores what the record says of a partial file in an extended
+// attribute, which backups copy with the file (cp -a, rsync -X, borg, restic, snapshots).
 //
-// The rule: a regular file of this user alone, under the recorded name, whose attribute names the
-// recorded file is idown's own, and may be continued and deleted. Without the attribute nothing tells
-// it from what another program keeps under that name, also where the bytes are equal: it is left
-// alone, and the download begins anew beside it.
+// The rule: idown may continue and delete a regular file under the recorded name if its attribute
+// names the recorded file and only this user may access it. A file without the attribute could
+// belong to another program, even if the bytes are equal: it is left alone, and the download starts
+// again under another name.
 extension PartFile {
     fileprivate static let attribute = "user.idown.part"
 
-    /// Has the file carry what its record has of it.
+    /// Stores what the record says of the file in its extended attribute.
     ///
-    /// Never fails: not every file system has attributes.
+    /// Failures are ignored because not every file system has attributes.
     ///
-    /// - Parameter byteCount: how many bytes the record claims.
+    /// - Parameter byteCount: the number of bytes that the record claims.
     func carry(byteCount: Int64) {
         let text = "\(file.fileSystem) \(file.mark) \(byteCount)"
         try? fileSystem.setAttribute(Self.attribute, to: text, of: number)
     }
 
-    /// The finished file carries nothing of it.
+    /// Removes the attribute, which a finished file must not have.
     func stopCarrying() { try? fileSystem.removeAttribute(Self.attribute, of: number) }
 }
 
 extension OpenFolder {
-    /// How many bytes the record claimed when the file was copied that is now under the recorded name;
-    /// nil where it is no copy of the recorded file.
+    /// Returns the number of bytes that the record claimed when the copy was made; nil if this is
+    /// no copy of the recorded file.
     func copiedByteCount(of file: LocalFile, _ status: FileStatus, _ descriptor: Int32) -> Int64? {
         guard status.isRegular, status.owner == geteuid(), status.mode & 0o077 == 0,
             let text = try? fileSystem.attribute(PartFile.attribute, of: descriptor)

@@ -3,11 +3,11 @@
 import Glibc
 package import iDownState
 
-// What a complete file gets before it is published.
+// Permissions, attributes and times that a complete file gets before it is published.
 extension PartFile {
-    /// Gives the permissions that any new file of the user has: 0666 without the umask.
+    /// Sets the permissions that any new file of the user gets: 0666 without the umask.
     ///
-    /// File systems without permissions refuse, and need none.
+    /// The refusal of a file system without permissions is ignored.
     package func setFinalPermissions() throws(FileError) {
         do throws(FileError) {
             try fileSystem.setMode(0o666 & ~fileSystem.umask(), of: number)
@@ -19,10 +19,11 @@ extension PartFile {
         }
     }
 
-    /// Records where the file came from, as browsers do (freedesktop.org's extended attributes).
+    /// Records where the file came from in freedesktop.org's extended attributes, as browsers do.
     ///
-    /// Anybody who may read the file can read them: both come without user, password and query.
-    /// Never fails: not every file system has attributes, or room for them.
+    /// Anyone who may read the file can read these attributes: callers pass both URLs without user,
+    /// password and query. Failures are ignored because not every file system has attributes, or
+    /// room for them.
     package func recordOrigin(url: String, referrer: String?) {
         guard !url.isEmpty else { return }
         try? fileSystem.setAttribute("user.xdg.origin.url", to: url, of: number)
@@ -30,9 +31,9 @@ extension PartFile {
         try? fileSystem.setAttribute("user.xdg.referrer.url", to: referrer, of: number)
     }
 
-    /// Sets the time of the last change, which later writes replace.
+    /// Sets the modification time, which later writes replace.
     ///
-    /// Never fails: a file system that cannot have the time keeps its own.
+    /// If the file system cannot store the time, the file keeps its own.
     package func setModificationTime(_ time: WallTime) {
         try? fileSystem.setModificationTime(time, of: number)
     }

@@ -3,14 +3,14 @@
 import Glibc
 import iDownState
 
-// A file that gets its name (`.part`) only once the record says that it is idown's: open(2) makes
-// it with O_TMPFILE. A crash in between leaves nothing behind; a file with a name would stay for
-// ever.
+// open(2) with O_TMPFILE makes a file without a name. It gets its name (`.part`) once the list has
+// recorded it as idown's. A crash in between then leaves nothing behind, whereas a named file that
+// no record knows would stay for ever.
 extension PartFile {
-    /// Makes the file, which gets its name by `appear`, or at once where the file system knows no
-    /// files without a name.
+    /// Makes an unnamed file, which gets its name by `appear`; if the file system has no unnamed
+    /// files, makes a named one.
     ///
-    /// - Throws: `nameTaken` where it had to be made by name, and anything stands there.
+    /// - Throws: `nameTaken` if the file had to be made with its name, and the name is taken.
     static func createUnnamed(
         _ name: String,
         in folder: OpenFolder
@@ -19,9 +19,9 @@ extension PartFile {
         return try create(name, in: folder)
     }
 
-    /// Makes a file without a name, which goes with its last descriptor.
+    /// Makes a file without a name, which is deleted with its last descriptor.
     ///
-    /// - Returns: nil where the file system knows no such files.
+    /// - Returns: nil if the file system has no such files.
     static func unnamed(
         _ name: String,
         in folder: OpenFolder
@@ -38,37 +38,37 @@ extension PartFile {
         return PartFile(folder.record(identity, as: name), folder, descriptor)
     }
 
-    /// The same file with another name in view.
+    /// Returns the same open file with another intended name.
     func named(_ name: String) -> PartFile {
         var file = file
         file.name = name
         return PartFile(file, folder, descriptor)
     }
 
-    /// Gives an unnamed file its name; does nothing to one that has it.
+    /// Gives an unnamed file its partial name; does nothing if it has a name.
     ///
-    /// - Returns: nil once it has its name; where none can be given to an unnamed file, as without
-    ///   hard links or /proc, another, empty file that was made by name.
-    /// - Throws: `nameTaken` where anything else stands there.
+    /// - Returns: nil once the file has its name. If an unnamed file cannot get a name (no hard
+    ///   links, no /proc), a new, empty file that has the name.
+    /// - Throws: `nameTaken` if another file has the name.
     func appear() throws(FileError) -> PartFile? {
         if try hasName() { return nil }
         if try give(file.partName) { return nil }
         return try PartFile.create(file.name, in: folder)
     }
 
-    /// Gives an unnamed file, which is complete, its final name.
+    /// Gives a complete unnamed file its final name.
     ///
-    /// ``OpenFolder/synchronize()`` makes it last.
+    /// ``OpenFolder/synchronize()`` makes the name durable.
     ///
-    /// - Returns: false where none can be given to an unnamed file, as without hard links or /proc.
-    /// - Throws: `nameTaken` where anything else stands there.
+    /// - Returns: false if an unnamed file cannot get a name (no hard links, no /proc).
+    /// - Throws: `nameTaken` if another file has the name.
     func publishUnnamed() throws(FileError) -> Bool {
         guard try give(file.name) else { return false }
         fileSystem.witness?.didLink(as: file.name, in: folder.number)
         return true
     }
 
-    /// Whether it stands in a folder.
+    /// Whether the file has a name in a folder.
     func hasName() throws(FileError) -> Bool { try fileSystem.status(of: number).linkCount > 0 }
 
     private func give(_ name: String) throws(FileError) -> Bool {
@@ -76,7 +76,7 @@ extension PartFile {
             try fileSystem.link(number, as: name, in: folder.number)
             return true
         } catch {
-            // An answer that was lost on the way says nothing of what was done.
+            // The call may have succeeded although its result was lost on the way.
             if try hasName() { return true }
             if error.errno == EEXIST { throw .nameTaken }
             let isUnable = [EACCES, ENOENT, ENOSYS, EOPNOTSUPP, EPERM, EXDEV].contains(error.errno)

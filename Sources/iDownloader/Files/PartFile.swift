@@ -5,18 +5,18 @@ import Glibc
 import Synchronization
 package import iDownState
 
-/// A file while it is being downloaded, open for reading and writing.
+/// A partial file, open for reading and writing.
 ///
-/// All calls block. It may be used from several threads at once for different ranges.
+/// All calls block. Several threads may use the file at once for different ranges.
 package final class PartFile: Sendable {
-    /// The final name in view, and what tells the file from every other.
+    /// The intended final name, and the mark by which the file is recognized.
     package let file: LocalFile
     package let folder: OpenFolder
     let descriptor: Descriptor
-    /// How many bytes the record claimed when the recorded file was copied, if this is such a copy; nil
-    /// for the recorded file itself.
+    /// If this is a copy of the recorded file, the number of bytes that the record claimed when the
+    /// copy was made; nil for the recorded file itself.
     package let copiedByteCount: Int64?
-    /// The end of what was written so far.
+    /// The end of the bytes written so far.
     private let extent = Atomic<Int64>(0)
 
     init(
@@ -31,9 +31,9 @@ package final class PartFile: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Makes `<name>.part`, which must not exist, for this user alone.
+    /// Makes `<name>.part`, which must not exist, with access for this user only.
     ///
-    /// - Throws: `nameTaken` where anything stands under that name, a link included.
+    /// - Throws: `nameTaken` if the name is taken, even by a link.
     package static func create(
         _ name: String,
         in folder: OpenFolder
@@ -56,20 +56,20 @@ package final class PartFile: Sendable {
             let identity = try fileSystem.status(of: descriptor.number).identity
             return PartFile(folder.record(identity, as: name), folder, descriptor)
         } catch {
-            // Just made, empty, and nobody will ever know that it is ours.
+            // The file is new and empty, and no record will ever name it.
             try? fileSystem.unlink(partName, in: folder.number)
             throw error
         }
     }
 
-    /// Opens the partial file of an earlier transfer, or a copy of it that a restored or copied home
-    /// has in its place.
+    /// Opens the partial file of an earlier attempt, or the copy of it in a restored or copied
+    /// home.
     ///
-    /// A second name of the file says nothing against it: whoever may use that name could use this
-    /// one, since the permissions are the file's.
+    /// A file with a second hard link is accepted: permissions belong to the file, so that the
+    /// second name gives no further access.
     ///
-    /// - Throws: `vanished` where it is not there; `notOurs` where something else is: a link, a
-    ///   folder, a pipe, or another file that is no copy; `otherDrive` instead of both where our file
+    /// - Throws: `vanished` if nothing has the name; `notOurs` if something else has it: a link, a
+    ///   folder, a pipe, or a file that is no copy; `otherDrive` in both cases if the recorded file
     ///   was made on another file system.
     package static func reopen(
         _ file: LocalFile,
@@ -108,22 +108,23 @@ package final class PartFile: Sendable {
 
     var fileSystem: FileSystem { folder.fileSystem }
     var number: Int32 { descriptor.number }
-    /// Where its bytes are written; nil where the caller's thread may wait for the disk.
+    /// The queue on which the file's bytes are written; nil if the caller's thread may wait for the
+    /// disk.
     var bytes: DispatchQueue? { descriptor.lane?.bytes }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     package func size() throws(FileError) -> Int64 {
         try fileSystem.status(of: descriptor.number).size
     }
 
-    /// Bytes of disk that it takes already.
+    /// Returns the bytes of disk that the file already takes.
     package func allocatedBytes() throws(FileError) -> Int64 {
         try fileSystem.status(of: descriptor.number).allocated
     }
 
-    /// Reserves the disk's blocks up to `length`, where the file system can; the size stays.
+    /// Reserves disk blocks up to `length` if the file system can; the size stays the same.
     ///
-    /// - Throws: only for want of space: whoever cannot reserve can still write.
+    /// - Throws: only if space is lacking: other failures to reserve do not prevent writing.
     package func reserve(upTo length: Int64) throws(FileError) {
         guard length > 0 else { return }
         do throws(FileError) {
@@ -138,8 +139,8 @@ package final class PartFile: Sendable {
 
     /// Writes all bytes from `offset` on.
     ///
-    /// - Throws: `shortened` where the file has lost bytes: behind what is written now they would
-    ///   be a hole, and look like zeros that the server has sent.
+    /// - Throws: `shortened` if the file has lost bytes: a write behind its new end would leave a
+    ///   hole, which reads like zeros from the server.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) {
         let known = extent.load(ordering: .relaxed)
         if known > 0, try fileSystem.knownSize(of: number) < known { throw .shortened }
@@ -147,14 +148,15 @@ package final class PartFile: Sendable {
         extent.max(offset + Int64(bytes.count), ordering: .relaxed)
     }
 
-    /// Makes sure that nobody has cut the file.
+    /// Throws `shortened` if another program has truncated the file.
     package func expectAllWritten() throws(FileError) {
         let extent = extent.load(ordering: .relaxed)
         guard extent > 0 else { return }
         guard try size() >= extent else { throw .shortened }
     }
 
-    /// Reads from `offset` on until the buffer is full or the file ends; the count of bytes.
+    /// Reads from `offset` on until the buffer is full or the file ends, and returns the count of
+    /// bytes.
     package func read(
         into buffer: UnsafeMutableRawBufferPointer,
         at offset: Int64
@@ -162,24 +164,25 @@ package final class PartFile: Sendable {
         try fileSystem.read(into: buffer, from: number, at: offset)
     }
 
-    /// Cuts the file, or lets it grow by a hole.
+    /// Shortens the file, or extends it with a hole.
     package func truncate(to length: Int64) throws(FileError) {
         try fileSystem.truncate(number, to: length)
         extent.store(length, ordering: .relaxed)
     }
 
-    /// Brings the bytes to the disk.
+    /// Makes the written bytes durable.
     ///
-    /// After a failure no byte written since the last success can be relied upon: the kernel
-    /// reports a lost write once.
+    /// After a failure, no byte written since the last success can be relied on, because the kernel
+    /// reports a lost write only once.
     package func synchronizeData() throws(FileError) {
         try fileSystem.synchronizeData(of: descriptor.number)
     }
 
-    /// Has the bytes written soon; syncs of several files that began so wait for one another less.
+    /// Starts to write the bytes to the disk and does not wait, so that later syncs of several
+    /// files delay one another less.
     package func startWriting() { try? fileSystem.startWriting(descriptor.number) }
 
-    /// Brings bytes, permissions and attributes to the disk.
+    /// Makes bytes, permissions and attributes durable.
     package func synchronize() throws(FileError) {
         try fileSystem.synchronize(descriptor.number)
     }

@@ -3,21 +3,21 @@
 import Glibc
 import iDownState
 
-/// A folder that a client asked for, judged and not yet touched.
+/// A folder that a client asked for, checked but not yet made.
 package struct TargetFolder: Hashable, Sendable {
     /// The path of the folder with all links resolved.
     package let path: String
-    /// The part of it that exists.
+    /// The part of the path that exists.
     let existing: String
-    /// The names of the folders below `existing` that are to be made.
+    /// The names of the folders to make below `existing`.
     let missing: [String]
 }
 
 extension TargetFolder {
-    /// Judges a folder by its text, and makes nothing.
+    /// Checks the path that a client gave, and makes nothing.
     ///
-    /// Links are resolved by the kernel as far as the path exists; the rest can have none, since
-    /// folders that are made are no links. The judgement is on the whole resulting path.
+    /// The kernel resolves links as far as the path exists; the rest, which idown makes, has no
+    /// links. The rules apply to the whole resulting path.
     package init(
         _ text: String,
         rules: FolderRules,
@@ -42,7 +42,7 @@ extension TargetFolder {
         try rules.judge(path, closed: closed, enclosing: enclosing)
     }
 
-    /// Splits a path into what exists, links resolved, and what would have to be made.
+    /// Splits a path into the part that exists, with links resolved, and the folders to make.
     private static func resolve(
         _ text: String,
         _ fileSystem: FileSystem
@@ -81,7 +81,7 @@ extension TargetFolder {
         FolderRules.elements(of: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The path with its links resolved; nil where it does not exist.
+    /// Returns the path with links resolved; nil if it does not exist.
     private static func existing(
         _ path: String,
         _ fileSystem: FileSystem
@@ -93,10 +93,10 @@ extension TargetFolder {
         }
     }
 
-    /// Makes what is missing, and makes sure that files can be put there.
+    /// Makes the missing folders, and checks that files can be made there.
     ///
-    /// Each step is relative to the folder opened before it and follows no link, so that whoever
-    /// swaps a folder for a link in the meantime gets a refusal and no folder of ours behind it.
+    /// Each step is relative to the folder opened before and follows no link. If another program
+    /// replaces a folder with a link meanwhile, this throws and makes no folder behind the link.
     package func make(fileSystem: FileSystem) throws(FolderRefusal) {
         do throws(FileError) {
             var folder = try OpenFolder(existing, fileSystem: fileSystem)

@@ -3,10 +3,10 @@
 package import Glibc
 package import iDownState
 
-/// The trash of the user: the freedesktop.org Trash specification 1.0.
+/// The trash of the user, by the freedesktop.org Trash specification 1.0.
 ///
-/// A file goes into the trash of its own file system, never across: the home's, else
-/// `.Trash/<uid>` or `.Trash-<uid>` at the top of that file system. Blocks.
+/// A file is moved to a trash on its own file system: the home's, else `.Trash/<uid>` or
+/// `.Trash-<uid>` at the top of that file system. Calls block.
 package struct Trash: Sendable {
     private let fileSystem: FileSystem
     private let dataHome: String
@@ -14,20 +14,20 @@ package struct Trash: Sendable {
 
     /// - Parameters:
     ///   - dataHome: `$XDG_DATA_HOME`.
-    ///   - fileSystem: the door to the system.
+    ///   - fileSystem: makes the system calls.
     package init(dataHome: String, fileSystem: FileSystem) {
         self.dataHome = dataHome
         self.fileSystem = fileSystem
     }
 
-    /// Moves a finished file into the trash, if it is still the one that we made.
+    /// Moves a finished file into the trash if it is the one that idown made.
     ///
     /// - Parameters:
-    ///   - file: under its final name.
+    ///   - file: the file, which has its final name.
     ///   - directory: the recorded path of its folder.
-    ///   - time: of the deletion, in seconds since the epoch.
-    /// - Returns: false where nothing of ours was there; then nothing was touched.
-    /// - Throws: where no trash takes it; the file then stays where it is.
+    ///   - time: the time of deletion, in seconds since the epoch.
+    /// - Returns: false if no such file was there; then nothing was moved.
+    /// - Throws: if no trash takes the file, which then stays where it is.
     @discardableResult
     package func put(
         _ file: LocalFile,
@@ -61,7 +61,7 @@ package struct Trash: Sendable {
         return true
     }
 
-    // MARK: Which trash
+    // MARK: Choice of the trash
 
     private func can(for folder: OpenFolder, on device: UInt64) throws(FileError) -> TrashCan {
         let home = dataHome + "/Trash"
@@ -69,13 +69,14 @@ package struct Trash: Sendable {
         guard let path = try fileSystem.resolve(home),
             let status = try fileSystem.status(of: path, in: AT_FDCWD)
         else { throw .vanished }
-        // One that exists for this file system and cannot be used is no reason for another.
+        // If the home is on the same file system, only its trash is used, even if that fails.
         guard status.identity.device != device else {
             return try TrashCan(path, top: nil, fileSystem: fileSystem)
         }
         let top = try top(of: folder.path, on: device)
         let prefix = top == "/" ? "" : top
-        // An administrator's, common to all users: only with the sticky bit, and no link.
+        // An administrator made this trash for all users; it must have the sticky bit and be no
+        // link.
         if let common = try fileSystem.status(of: prefix + "/.Trash", in: AT_FDCWD),
             common.isFolder, common.mode & S_ISVTX != 0,
             let own = try? own(prefix + "/.Trash/\(user)")
@@ -89,7 +90,7 @@ package struct Trash: Sendable {
         )
     }
 
-    /// The uppermost folder of the same file system.
+    /// Returns the topmost folder of the same file system.
     private func top(of path: String, on device: UInt64) throws(FileError) -> String {
         var top = path
         while top != "/", let slash = top.lastIndex(of: "/") {
@@ -101,7 +102,7 @@ package struct Trash: Sendable {
         return top
     }
 
-    /// Makes the folder where it is missing; one that somebody else owns is not for our files.
+    /// Makes the folder if it is missing; throws `notOurs` if another user owns it.
     private func own(_ path: String) throws(FileError) -> String {
         _ = try fileSystem.makeFolder(path, in: AT_FDCWD, mode: 0o700)
         guard let status = try fileSystem.status(of: path, in: AT_FDCWD), status.isFolder,
@@ -120,9 +121,10 @@ package struct Trash: Sendable {
         }
     }
 
-    // MARK: What is written
+    // MARK: Information about a file
 
-    /// The content of a `.trashinfo`; the date is local, as the specification wants it.
+    /// Returns the content of a `.trashinfo` file; the date is in local time, as the specification
+    /// demands.
     private static func info(path: String, time: time_t) -> String {
         var (time, parts) = (time, tm())
         localtime_r(&time, &parts)

@@ -3,15 +3,16 @@
 import Glibc
 import iDownState
 
-/// One trash directory, held open: `files` with what was deleted, `info` with where it was.
+/// One trash directory, kept open: `files` holds deleted files, `info` tells where each was.
 struct TrashCan {
-    /// The most bytes of a name, so that `.trashinfo` and a number still fit behind it.
+    /// The longest name in bytes, chosen so that a number and `.trashinfo` can be appended.
     private static let longestName = 230
     private static let suffix = ".trashinfo"
 
     let files: OpenFolder
     private let info: OpenFolder
-    /// The top of the file system; nil for the home's trash, which records absolute paths.
+    /// The topmost folder of the file system, to which recorded paths are relative; nil for the
+    /// home's trash, which records absolute paths.
     private let top: String?
 
     init(_ path: String, top: String?, fileSystem: FileSystem) throws(FileError) {
@@ -23,18 +24,18 @@ struct TrashCan {
         self.top = top
     }
 
-    /// A path as it is recorded here.
+    /// Returns a path as this trash records it.
     func shown(_ path: String) -> String {
         guard let top else { return path }
         return String(path.dropFirst(top == "/" ? 1 : top.count + 1))
     }
 
-    /// Takes a free name by writing its information first, as the specification wants it.
+    /// Reserves a free name by writing its `.trashinfo` first, as the specification demands.
     func reserve(_ name: String, info text: String) throws(FileError) -> String {
         let fileSystem = files.fileSystem
         for number in 1... {
             let candidate = Self.name(name, number)
-            // What lies there without information is somebody's all the same.
+            // A file without information may be here: it is not overwritten.
             guard try files.status(of: candidate) == nil else { continue }
             let file: Descriptor
             do throws(FileError) {
@@ -58,7 +59,7 @@ struct TrashCan {
         throw .nameTaken
     }
 
-    /// Forgets a name that was not used after all.
+    /// Releases a name that was not used.
     func giveBack(_ name: String) {
         try? files.fileSystem.unlink(name + Self.suffix, in: info.number)
     }
@@ -74,7 +75,7 @@ struct TrashCan {
         try files.fileSystem.synchronize(file.number)
     }
 
-    /// `name.ext`, then `name.2.ext` and so on.
+    /// Returns `name.ext` for 1, `name.2.ext` for 2 and so on.
     private static func name(_ name: String, _ number: Int) -> String {
         let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
         let end = name.utf8.distance(from: dot, to: name.endIndex) > 32 ? name.endIndex : dot
