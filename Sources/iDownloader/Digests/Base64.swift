@@ -2,9 +2,11 @@
 
 import FoundationEssentials
 
-/// Base 64 (RFC 4648 section 4) as header fields have it.
+/// Base 64 (RFC 4648 section 4) in header fields.
 enum Base64 {
-    /// The bytes, nil for what is none; padding may be missing (RFC 8941 section 4.2.7).
+    /// Returns the decoded bytes; nil for invalid text.
+    ///
+    /// Padding may be missing (RFC 8941 section 4.2.7).
     static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let digits = text.prefix { $0 != UInt8(ascii: "=") }
         let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)

@@ -3,16 +3,16 @@
 import iDownState
 
 extension Checksum {
-    /// The strongest digest of the whole file that a response's fields give; nil for none.
+    /// Returns the strongest digest of the whole file in a response's fields; nil if there is none.
     ///
-    /// `Repr-Digest` and `Digest` speak of the whole even in a part; `Content-Digest` and
-    /// `Content-MD5` speak of the body alone, so that they count where that is the whole. Unknown
-    /// algorithms and what cannot be read are passed over: the server owes nobody a digest.
+    /// `Repr-Digest` and `Digest` cover the whole file even in a partial response. `Content-Digest`
+    /// and `Content-MD5` cover the body, so they count only if the body is the whole file. Unknown
+    /// algorithms and unreadable values are ignored, because digests are optional.
     ///
     /// - Parameters:
     ///   - fields: the fields of one response.
-    ///   - status: its status.
-    /// - Returns: the one that the file is held against.
+    ///   - status: the status of the response.
+    /// - Returns: the digest that the file must have.
     static func strongest(in fields: FieldList, status: Int) -> Checksum? {
         var found = structured(fields.all("repr-digest")) + instance(fields.members("digest"))
         if status == 200 || status == 203 {
@@ -24,12 +24,14 @@ extension Checksum {
         return found.max { $0.algorithm < $1.algorithm }
     }
 
-    /// `sha-256=:base64:` (RFC 9530 sections 2 and 3), members of a dictionary (RFC 8941 section
-    /// 3.2): members of other kinds are passed over, and of a key given twice the last one counts.
+    /// Reads members such as `sha-256=:base64:` (RFC 9530 sections 2 and 3).
+    ///
+    /// They form a dictionary (RFC 8941 section 3.2). Members of other types are ignored; of a key
+    /// given twice, the last one counts.
     private static func structured(_ values: [[UInt8]]) -> [Checksum] {
         var found: [String: Checksum] = [:]
         for member in values.flatMap(\.splitAtCommas).map(\.trimmed) {
-            // A field with a key that is none counts as not sent.
+            // An invalid key makes the whole field count as absent.
             guard let first = member.first, "*abcdefghijklmnopqrstuvwxyz".utf8.contains(first)
             else { return [] }
             let key = member.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
@@ -44,7 +46,7 @@ extension Checksum {
         return Array(found.values)
     }
 
-    /// `SHA-256=base64` (RFC 3230 section 4.3.2, RFC 5843 section 2.2).
+    /// Reads `SHA-256=base64` (RFC 3230 section 4.3.2, RFC 5843 section 2.2).
     private static func instance(_ members: [ArraySlice<UInt8>]) -> [Checksum] {
         members.compactMap { member in
             guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return nil }

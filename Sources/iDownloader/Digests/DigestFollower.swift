@@ -4,23 +4,25 @@ import Dispatch
 import Synchronization
 import iDownState
 
-/// Computes a digest of a file while it grows: follows, on a thread of its own, behind the bytes
-/// that are in it from its start on.
+/// Computes a digest of a file while the file grows, on a thread of its own.
 ///
-/// It reads what was just written, mostly from the page cache. So the transfer thread never waits
-/// for a digest, bytes of earlier attempts and of many connections need no other way, and what is
-/// compared in the end is what the file holds, not what once passed by.
+/// The digest is computed from the file, mostly from the page cache, up to the end of the gapless
+/// bytes at its start. So the transfer thread never waits for a digest, bytes of earlier attempts
+/// and of many connections are covered alike, and the digest is that of the bytes on disk.
 final class DigestFollower: Sendable {
-    /// So much of a file is read in one go: other files and the wish to stop come in between.
+    /// Bytes read in one go.
+    ///
+    /// Between two slices other files are read, and the reading can be stopped.
     static let slice: Int64 = 8 << 20
 
     private struct State: Sendable {
         var digest: DigestState
-        /// The digest covers the bytes up to here.
+        /// The offset up to which the digest covers the file.
         var position: Int64 = 0
-        /// The bytes up to here are in the file.
+        /// The offset up to which the file is known to be complete.
         var target: Int64 = 0
-        /// Grows when the digest begins anew: what a slice has computed for an earlier one is void.
+        /// Increases when the digest starts again, so that the result of a slice of an earlier
+        /// digest is discarded.
         var generation = 0
         var isWorking = false
         var failure: FileError?
@@ -34,8 +36,8 @@ final class DigestFollower: Sendable {
 
     /// - Parameters:
     ///   - part: the file, open for reading.
-    ///   - algorithm: what to compute.
-    ///   - queue: where the file is read.
+    ///   - algorithm: the digest to compute.
+    ///   - queue: the queue on which the file is read.
     init(_ part: PartFile, _ algorithm: Checksum.Algorithm, on queue: DispatchQueue) {
         self.part = part
         self.algorithm = algorithm
@@ -43,7 +45,7 @@ final class DigestFollower: Sendable {
         state = Mutex(State(digest: DigestState(algorithm)))
     }
 
-    /// Tells that the file holds all bytes up to `end`; returns at once.
+    /// Tells that the file holds all bytes up to `end`; returns immediately.
     func follow(upTo end: Int64) {
         state.withLock { state in
             state.target = max(state.target, end)
@@ -51,7 +53,7 @@ final class DigestFollower: Sendable {
         }
     }
 
-    /// Forgets everything: the file has lost bytes that the digest may have seen.
+    /// Starts the digest again, because bytes that it covers may have changed.
     func restart() {
         state.withLock { state in
             state.digest = DigestState(algorithm)
@@ -65,9 +67,9 @@ final class DigestFollower: Sendable {
 
     /// Computes up to `offset`, which the file must have reached.
     ///
-    /// Returns early where the digest begins anew meanwhile.
+    /// Returns early if the digest starts again meanwhile.
     ///
-    /// - Throws: what the file system says when the file cannot be read.
+    /// - Throws: the error of the file system if the file cannot be read.
     func reach(_ offset: Int64) async throws(FileError) {
         await withCheckedContinuation { continuation in
             state.withLock { state in
@@ -84,9 +86,9 @@ final class DigestFollower: Sendable {
     ///
     /// - Parameters:
     ///   - end: an offset in the file.
-    ///   - mayGoOn: asked before each slice; false ends the reading.
-    /// - Returns: what the bytes up to there come to, or fewer where the reading was ended.
-    /// - Throws: what the file system says when the file cannot be read.
+    ///   - mayGoOn: called before each slice; false ends the reading.
+    /// - Returns: the digest of the bytes up to `end`, or of fewer bytes if the reading was ended.
+    /// - Throws: the error of the file system if the file cannot be read.
     func value(
         upTo end: Int64,
         while mayGoOn: () -> Bool
@@ -95,10 +97,10 @@ final class DigestFollower: Sendable {
         return value
     }
 
-    /// The offset up to which the digest has come.
+    /// The offset up to which the digest covers the file.
     var position: Int64 { state.withLock(\.position) }
 
-    /// What the bytes up to ``position`` come to.
+    /// The digest of the bytes up to ``position``.
     var value: Checksum? { Checksum(algorithm, state.withLock(\.digest).value) }
 
     // MARK: Slices
@@ -136,7 +138,7 @@ final class DigestFollower: Sendable {
         }
     }
 
-    /// Lets those go on who have waited long enough.
+    /// Resumes the callers whose offset is reached, and all callers after a failure or restart.
     private func release(_ state: inout State) {
         let (position, isOver) = (state.position, state.failure != nil || state.target == 0)
         for waiter in state.waiters where isOver || waiter.offset <= position {

@@ -3,11 +3,11 @@
 import Crypto
 package import iDownState
 
-/// A digest under way.
+/// A digest of the bytes taken so far.
 ///
-/// A value: a copy goes on from the same place.
+/// A copy continues from the same position.
 package struct DigestState: Sendable {
-    // One field each, not an existential: what a slice of the file costs is the digest alone.
+    // One case for each algorithm, not an existential, so that only the digest itself costs time.
     private enum State: Sendable {
         case md5(Insecure.MD5)
         case sha1(Insecure.SHA1)
@@ -29,7 +29,7 @@ package struct DigestState: Sendable {
             }
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         switch state {
         case .md5(var function):
@@ -47,7 +47,7 @@ package struct DigestState: Sendable {
         }
     }
 
-    /// What all bytes so far come to.
+    /// The digest of all bytes so far.
     package var value: [UInt8] {
         switch state {
         case .md5(let function): Array(function.finalize())
@@ -59,9 +59,9 @@ package struct DigestState: Sendable {
 }
 
 extension DigestState {
-    /// Takes a stretch of a file.
+    /// Adds a range of a file.
     ///
-    /// - Throws: `vanished` where the file ends before the stretch does.
+    /// - Throws: `vanished` if the file ends before the range does.
     mutating func update(with range: ByteRange, of part: PartFile) throws(FileError) {
         // 256 KiB fit into the processor's cache.
         let buffer = UnsafeMutableRawBufferPointer.allocate(

@@ -4,17 +4,18 @@ import Glibc
 package import iDownState
 
 extension Engine {
-    /// Reads a finished file and compares it with what is known: the client's digest, its pieces'
-    /// or the server's, or else its length.
+    /// Reads a finished file and compares it with its known digest, or else with its known length.
     ///
-    /// Whatever regular file stands under the name is read, since a file that somebody has restored
-    /// is as good.
+    /// The client's digest comes first, then the piece hashes, then the server's digest.
+    ///
+    /// Any regular file with the name is read, because a file restored from a backup is accepted
+    /// too.
     ///
     /// - Parameters:
     ///   - record: the completed task.
-    ///   - pieces: the hashes of its pieces, where there are some.
-    /// - Returns: why the file is not what it should be; nil where it is.
-    /// - Throws: `CancellationError` where nobody waits any more.
+    ///   - pieces: the hashes of the pieces of the file; nil if there are none.
+    /// - Returns: the failure if the file does not match; nil if it does.
+    /// - Throws: `CancellationError` if the caller was cancelled.
     package func verify(_ record: TaskRecord, _ pieces: PieceHashes?) async throws -> Failure? {
         guard let file = record.file else { return FileError.vanished.failure }
         let (directory, fileSystem) = (record.request.directory, fileSystem)
@@ -83,9 +84,9 @@ extension Engine {
 }
 
 extension PartFile {
-    /// Opens the finished file for reading alone.
+    /// Opens the finished file read-only.
     ///
-    /// - Throws: `vanished` where no regular file stands there.
+    /// - Throws: `vanished` if no regular file has the name.
     static func finished(_ file: LocalFile, in folder: OpenFolder) throws(FileError) -> PartFile {
         let fileSystem = folder.fileSystem
         let descriptor: Descriptor
@@ -108,7 +109,7 @@ extension PartFile {
 }
 
 extension FileError {
-    /// The failure as ``failure`` has it, in words for a file that was complete.
+    /// The failure, with a message for a file that was complete.
     fileprivate var failureOfFinishedFile: Failure {
         switch self {
         case .vanished, .notOurs, .shortened, .folderMoved, .otherDrive:

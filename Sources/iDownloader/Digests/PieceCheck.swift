@@ -2,18 +2,18 @@
 
 import iDownState
 
-/// Holds the pieces of a complete file against their hashes, a slice of the file at a time.
+/// Compares the pieces of a complete file with their hashes, one slice of the file at a time.
 struct PieceCheck {
     private let part: PartFile
     private let pieces: PieceHashes
     private let size: Int64
-    /// The piece that is read now.
+    /// The number of the piece that is read now.
     private var piece = 0
-    /// The bytes up to here are read.
+    /// The offset up to which the file was read.
     private var position: Int64 = 0
-    /// Covers what is read of the piece.
+    /// The digest of the bytes read of the present piece.
     private var digest: DigestState
-    /// The pieces that do not fit.
+    /// The pieces whose hash does not match.
     private var bad: [ByteRange] = []
 
     init(_ part: PartFile, _ pieces: PieceHashes, size: Int64) {
@@ -23,13 +23,14 @@ struct PieceCheck {
         digest = DigestState(pieces.algorithm)
     }
 
-    /// Reads the file on the disk's thread for digests.
+    /// Returns the pieces whose hash does not match; reads the file on the disk's thread for
+    /// digests.
     ///
     /// - Parameters:
-    ///   - disk: where the file is read.
-    ///   - mayGoOn: asked before each slice; false ends the reading.
-    /// - Returns: the pieces that do not fit, as far as the file was read.
-    /// - Throws: what the file system says when the file cannot be read.
+    ///   - disk: the threads that read the file.
+    ///   - mayGoOn: called before each slice; false ends the reading.
+    /// - Returns: the mismatched pieces, as far as the file was read.
+    /// - Throws: the error of the file system if the file cannot be read.
     func bad(
         on disk: DiskQueue,
         while mayGoOn: () -> Bool
@@ -46,7 +47,7 @@ struct PieceCheck {
         return check.bad
     }
 
-    /// Reads on, by one slice of the file: of a long piece a part, of short pieces several.
+    /// Reads the next slice of the file, which is a part of a long piece or several short pieces.
     private mutating func readSlice() throws(FileError) {
         let end = min(position + DigestFollower.slice, size)
         while let range = pieces.range(of: piece, in: size),

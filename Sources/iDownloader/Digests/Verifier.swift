@@ -2,42 +2,44 @@
 
 import iDownState
 
-/// Holds a file against the digests that are known of it: while it comes, and once it is complete.
+/// Compares a file with its known digests: computes them while bytes arrive, and compares at the
+/// end.
 ///
 /// Belongs to its transfer's actor.
 final class Verifier {
     private let request: TaskRequest
     private let disk: DiskQueue
     private let controls: Controls
-    /// Computes the digest that the file will be held against; nil where none is known.
+    /// Computes the digest that the file must have; nil if none is known.
     private var follower: DigestFollower?
-    /// Two connections may have written the same bytes, not equal ones: what was computed while
-    /// they passed may be of bytes that are gone.
+    /// Whether two connections may have written the same range.
+    ///
+    /// The digest may then cover bytes that were overwritten with others.
     private var hasOverlaps = false
 
     /// - Parameters:
     ///   - request: what the client expects of the file.
-    ///   - disk: where files are read.
-    ///   - controls: end a long reading when the transfer is to stop.
+    ///   - disk: the threads that read files.
+    ///   - controls: tells when the transfer is to stop, which ends a long reading.
     init(_ request: TaskRequest, disk: DiskQueue, controls: Controls) {
         self.request = request
         self.disk = disk
         self.controls = controls
     }
 
-    /// Two connections may write the same bytes from now on.
+    /// Notes that two connections may write the same range from now on.
     func noteOverlap() { hasOverlaps = true }
 
-    /// The file has lost bytes that the digests may have seen.
+    /// Starts the digest again, because the file has lost bytes that it may cover.
     func restart() { follower?.restart() }
 
-    /// The attempt is over.
+    /// Ends the digest, because the attempt is over.
     func end() {
         follower?.restart()
         follower = nil
     }
 
-    /// Has the digest that will be asked for computed as far as the file goes; returns at once.
+    /// Starts to compute the digest up to `length`, and returns immediately.
     func follow(_ part: PartFile?, upTo length: Int64, as version: RemoteVersion) {
         guard let part, let expected = request.expectedChecksum(of: version) else {
             follower = nil
@@ -53,16 +55,16 @@ final class Verifier {
         follower?.follow(upTo: length)
     }
 
-    /// Holds the complete file against its size and its digests.
+    /// Compares the complete file with its size and its digests.
     ///
     /// - Parameters:
     ///   - part: the file.
-    ///   - size: its bytes.
-    ///   - version: what the server has said of it.
-    ///   - pieces: reads the hashes of its pieces, where there are some.
-    /// - Returns: the pieces that do not fit, where the rest need not be fetched again.
-    /// - Throws: `Integrity.SizeMismatch`, or `Integrity.ChecksumMismatch` where its bytes come to
-    ///   anything else and no piece of it is known to be wrong.
+    ///   - size: the number of bytes of the file.
+    ///   - version: what the server has said about the file.
+    ///   - pieces: returns the hashes of the pieces; called only if the task has such hashes.
+    /// - Returns: the pieces whose hash does not match; only these have to be fetched again.
+    /// - Throws: `Integrity.SizeMismatch`; `Integrity.ChecksumMismatch` if the digest of the file
+    ///   differs and no mismatched piece is known.
     func verify(
         _ part: PartFile?,
         size: Int64,
@@ -84,8 +86,9 @@ final class Verifier {
         return bad
     }
 
-    /// Holds a size against the one that the client expects: before anything is stored where the
-    /// head tells it, and of the complete file.
+    /// Throws if the size differs from the one that the client expects.
+    ///
+    /// Called before anything is stored if the head tells the size, and for the complete file.
     func check(size: Int64?) throws(TransferEnd) {
         guard let size, let expected = request.expectedSize, size != expected else { return }
         throw .failed(
@@ -97,7 +100,7 @@ final class Verifier {
         )
     }
 
-    /// Why the whole file is not what it should be; nil where it is.
+    /// Returns the failure if the digest of the whole file does not match; nil otherwise.
     private func mismatch(
         _ expected: Checksum?,
         size: Int64
@@ -136,9 +139,9 @@ final class Verifier {
         }
     }
 
-    /// Returns what a long reading gives.
+    /// Runs a long reading and returns its result.
     ///
-    /// - Throws: what the file system says, as a failure; `stopped` where the transfer is to stop.
+    /// - Throws: the error of the file system as a failure; `stopped` if the transfer is to stop.
     private func reading<Value>(
         _ body: () async throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {
