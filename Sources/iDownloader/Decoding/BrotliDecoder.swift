@@ -2,9 +2,9 @@
 
 import CCompression
 
-/// Takes off br (RFC 7932), which has no checksum.
+/// Decodes br (RFC 7932), which has no checksum.
 ///
-/// Bytes behind the end of its stream are a flaw.
+/// Bytes behind the end of the stream are a flaw.
 final class BrotliDecoder: StreamDecoder {
     private let state: OpaquePointer
 

@@ -3,42 +3,46 @@
 import Curl
 import iDownState
 
-/// Takes the content codings off a body while it comes, and tells whether all of it came.
+/// Removes the content codings from a body while it arrives, and tells whether the body is
+/// complete.
 ///
-/// The length that a server gives counts the encoded bytes, so a body may end too early although as
-/// many bytes came as were announced. Whatever comes in, each coding takes its window and some
-/// buffers: 32 KiB for gzip and deflate, 16 MiB for br, 8 MiB for zstd.
+/// Content-Length counts encoded bytes, so a body can be cut off although all announced bytes have
+/// arrived. Whatever the body holds, each coding takes at most its window and some buffers: 32 KiB
+/// for gzip and deflate, 16 MiB for br, 8 MiB for zstd.
 ///
-/// Unchecked: the transfer's thread alone decodes, and ``flawAtEnd`` is read after its last call.
+/// Sendable is unchecked: only the transfer thread decodes, and ``flawAtEnd`` is read after its
+/// last call.
 final class ContentDecoder: @unchecked Sendable {
-    /// Why a body is not what the server encoded.
+    /// Why a body cannot be decoded.
     enum Flaw: Error {
-        /// It holds what the coding does not allow, or its checksum is wrong.
+        /// The body is invalid in its coding, or its checksum is wrong.
         case damaged
-        /// It asks for a window that is too large.
+        /// The body requires a window that is too large.
         case tooLarge
-        /// It ends before its coding has come to an end.
+        /// The body ends before its coding does.
         case cutOff
-        /// There is no memory to decode it.
+        /// There is not enough memory to decode the body.
         case noMemory
     }
 
-    /// What comes out is handed on in pieces of at most this many bytes, as libcurl does.
+    /// The most decoded bytes passed on at once; libcurl has the same limit.
     static let pieceSize = 16 << 10
 
     private let codings: [ContentCoding]
-    /// Takes off the coding that was applied last, and so on; made with the first byte.
+    /// One stage for each coding, the one applied last first; made when the first byte arrives.
     private var stages: [Stage] = []
     private let piece: UnsafeMutableRawBufferPointer
-    /// How many bytes of the piece nobody has taken yet.
+    /// The number of decoded bytes in the piece that `store` has not taken yet.
     private var filled = 0
-    /// How many bytes at the head of what comes next were decoded already.
+    /// The number of bytes at the front of the next input that were decoded already.
     private var absorbed = 0
-    /// What has ended the decoding; nil while nothing has.
+    /// The flaw that ended the decoding; nil if there was none.
     private(set) var flaw: Flaw?
 
-    /// - Parameter codings: in the order in which they were applied (RFC 9110 section 8.4); nil is
-    ///   returned for none.
+    /// Returns nil if there are no codings.
+    ///
+    /// - Parameter codings: the codings in the order in which they were applied (RFC 9110 section
+    ///   8.4).
     init?(_ codings: [ContentCoding]) {
         guard !codings.isEmpty else { return nil }
         self.codings = codings
@@ -47,9 +51,9 @@ final class ContentDecoder: @unchecked Sendable {
 
     deinit { piece.deallocate() }
 
-    /// Returns what is wrong with a body that has come to its end; nil for one that is whole.
+    /// Returns the flaw of a body that has ended; nil if the body is complete.
     ///
-    /// A body without any byte is an empty file, where a length or chunks say that it is whole.
+    /// A body without bytes is an empty file if a length or chunks say that it is complete.
     var flawAtEnd: Flaw? {
         if let flaw { return flaw }
         return stages.allSatisfy(\.isAtEnd) ? nil : .cutOff
@@ -58,11 +62,11 @@ final class ContentDecoder: @unchecked Sendable {
     /// Decodes bytes of the body.
     ///
     /// - Parameters:
-    ///   - bytes: those that follow the ones before; after `pause` the same ones, perhaps in other
-    ///     pieces.
-    ///   - store: takes what comes out, piece by piece; the same piece again after `pause`.
-    /// - Returns: what `store` said where it did not take a piece; `abort` for a body with a flaw;
-    ///   else `taken`.
+    ///   - bytes: the bytes that follow the last ones; after `pause` the same bytes, possibly split
+    ///     differently.
+    ///   - store: takes the decoded bytes, piece by piece; gets the same piece again after `pause`.
+    /// - Returns: the verdict of `store` if it did not take a piece; `abort` if the body has a
+    ///   flaw; else `taken`.
     func decode(
         _ bytes: UnsafeRawBufferPointer,
         _ store: (UnsafeRawBufferPointer) -> BodyVerdict
@@ -111,11 +115,11 @@ final class ContentDecoder: @unchecked Sendable {
     }
 }
 
-/// One coding that is taken off, and what comes from the stage before.
+/// Removes one coding from the output of the stage before, or from the body.
 private final class Stage {
     private let decoder: any StreamDecoder
     private let source: Stage?
-    /// What the source has brought; empty for the first stage, which reads the body itself.
+    /// The output of the source stage; empty for the first stage, which reads the body.
     private let buffer: UnsafeMutableRawBufferPointer
     /// The part of the buffer that is not decoded yet.
     private var pending = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -138,12 +142,12 @@ private final class Stage {
 
     var isAtEnd: Bool { decoder.isAtEnd }
 
-    /// Decodes until there is output, or all of the input is used up.
+    /// Decodes until there is output, or until all input is used up.
     ///
     /// - Parameters:
-    ///   - input: the body's next bytes; those that were decoded are taken away at its front.
-    ///   - output: where the result goes.
-    /// - Returns: how many bytes of `output` were written; 0 where more input is needed.
+    ///   - input: the body's next bytes; decoded bytes are removed from its front.
+    ///   - output: receives the decoded bytes.
+    /// - Returns: how many bytes of `output` were written; 0 if more input is needed.
     /// - Throws: the flaw that ends the decoding.
     func read(
         _ input: inout UnsafeRawBufferPointer,
@@ -160,17 +164,17 @@ private final class Stage {
     }
 }
 
-/// Takes one coding off a stream.
+/// Removes one coding from a stream.
 protocol StreamDecoder {
-    /// Whether the stream is complete by what has come so far.
+    /// Whether the bytes so far make a complete stream.
     var isAtEnd: Bool { get }
 
-    /// Decodes until the output is full or the input used up.
+    /// Decodes until the output is full or the input is used up.
     ///
     /// - Parameters:
-    ///   - input: the stream's next bytes; those that were decoded are taken away at its front.
-    ///   - output: where the result goes, not empty.
-    /// - Returns: how many bytes of `output` were written; 0 only where all of the input was used.
+    ///   - input: the stream's next bytes; decoded bytes are removed from its front.
+    ///   - output: receives the decoded bytes; not empty.
+    /// - Returns: how many bytes of `output` were written; 0 only if all input was used.
     /// - Throws: the flaw that ends the decoding.
     func decode(
         _ input: inout UnsafeRawBufferPointer,
@@ -179,7 +183,7 @@ protocol StreamDecoder {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Takes `count` bytes away at the front.
+    /// Removes `count` bytes from the front.
     mutating func advance(by count: Int) {
         self = UnsafeRawBufferPointer(rebasing: dropFirst(count))
     }

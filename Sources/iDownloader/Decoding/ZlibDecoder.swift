@@ -2,27 +2,27 @@
 
 import CCompression
 
-/// Takes off gzip (RFC 1952) or deflate (RFC 1950, RFC 1951) with zlib, which checks the checksums.
+/// Decodes gzip (RFC 1952) or deflate (RFC 1950, RFC 1951) with zlib, which checks the checksums.
 final class ZlibDecoder: StreamDecoder {
     private enum Phase {
-        /// No byte has come.
+        /// No byte has arrived.
         case atStart
         case inStream
-        /// A stream is complete, and perhaps another one follows.
+        /// A stream is complete, and another one may follow.
         case atEnd
-        /// What comes belongs to no stream.
+        /// The remaining bytes belong to no stream.
         case pastEnd
     }
 
-    /// zlib keeps its address.
+    /// Allocated on the heap because zlib keeps its address.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let isGzip: Bool
     private var isBare = false
     private var phase = Phase.atStart
-    /// Whether a complete stream came before the one that has begun.
+    /// Whether a complete stream came before the present one.
     private var isNext = false
-    /// How many bytes may follow a bare stream: some servers leave out the head of the wrapping
-    /// alone, and its checksum follows (RFC 1950 section 2.2).
+    /// The number of bytes that may follow a bare stream: some servers leave out the zlib header
+    /// but send the checksum (RFC 1950 section 2.2).
     private var trailer = 4
 
     init(isGzip: Bool) {
@@ -31,14 +31,14 @@ final class ZlibDecoder: StreamDecoder {
     }
 
     deinit {
-        // Does nothing to a stream that was never begun.
+        // inflateEnd does nothing if inflateInit2 was never called.
         inflateEnd(stream)
         stream.deallocate()
     }
 
     var isAtEnd: Bool { phase == .atEnd || phase == .pastEnd || (isNext && hasNoMagic) }
 
-    /// Whether the two bytes are not there with which each gzip stream begins.
+    /// Whether fewer than the two bytes with which each gzip stream begins have arrived.
     private var hasNoMagic: Bool { phase == .inStream && stream.pointee.total_in < 2 }
 
     func decode(
@@ -68,9 +68,9 @@ final class ZlibDecoder: StreamDecoder {
 
     /// Makes zlib ready for the first stream.
     ///
-    /// Servers have sent deflate with and without the wrapping that is its part (RFC 9110 section
-    /// 8.4.1.2). The wrapping begins with an 8 in the lower half of its first byte (RFC 1950 section
-    /// 2.2); a bare stream would have to begin with a stored block whose unused bits are not 0.
+    /// Servers send deflate with and without its zlib header (RFC 9110 section 8.4.1.2). The lower
+    /// half of the first byte of that header is 8 (RFC 1950 section 2.2). A bare stream begins so
+    /// only if its first block is stored and has unused bits that are not 0.
     private func begin(_ first: UInt8) throws(ContentDecoder.Flaw) {
         isBare = !isGzip && first & 0x0F != 8
         let windowBits = isGzip ? MAX_WBITS + 16 : isBare ? -MAX_WBITS : MAX_WBITS
@@ -79,10 +79,10 @@ final class ZlibDecoder: StreamDecoder {
         phase = .inStream
     }
 
-    /// Decides what follows a complete stream.
+    /// Handles a byte that follows a complete stream.
     ///
-    /// A gzip file may have several members (RFC 1952 section 2.2), and what is none is passed over,
-    /// as gzip(1) does. Deflate has one stream, and often no checksum that would excuse the rest.
+    /// A gzip file may have several members (RFC 1952 section 2.2); other bytes are ignored, as in
+    /// gzip(1). Deflate has one stream, and only a bare one may be followed by a checksum.
     private func goOn(
         _ first: UInt8,
         _ input: inout UnsafeRawBufferPointer
@@ -118,10 +118,10 @@ final class ZlibDecoder: StreamDecoder {
         switch status {
         case Z_STREAM_END: phase = .atEnd
         case Z_OK where used > 0 || written > 0: break
-        // Nothing could be done: zlib needs input.
+        // No progress was possible because zlib needs input.
         case Z_BUF_ERROR where input.isEmpty: break
         case Z_MEM_ERROR: throw .noMemory
-        // Its second byte is that of no gzip stream.
+        // The second byte shows that this is no gzip stream.
         case Z_DATA_ERROR where isNext && stream.pointee.total_in == 2: phase = .pastEnd
         default: throw .damaged
         }

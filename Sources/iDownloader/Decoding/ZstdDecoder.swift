@@ -2,14 +2,14 @@
 
 import CCompression
 
-/// Takes off zstd (RFC 8878), which may come in several frames.
+/// Decodes zstd (RFC 8878), which may have several frames.
 final class ZstdDecoder: StreamDecoder {
     /// The largest window that a decoder has to support (RFC 9659): 8 MiB, as a power of 2.
     private static let largestWindow: Int32 = 23
 
     private let context: OpaquePointer
     private(set) var isAtEnd = false
-    /// Whether more may come out without more input.
+    /// Whether more output may follow without more input.
     private var isFull = false
 
     init() throws(ContentDecoder.Flaw) {
@@ -25,7 +25,7 @@ final class ZstdDecoder: StreamDecoder {
         _ input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
     ) throws(ContentDecoder.Flaw) -> Int {
-        // zstd takes a call without input for the beginning of another frame, or for a mistake.
+        // zstd treats a call without input as the beginning of another frame, or as an error.
         guard isFull || !input.isEmpty else { return 0 }
         var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
