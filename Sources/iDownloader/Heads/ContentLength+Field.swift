@@ -5,7 +5,7 @@ import iDownState
 extension ContentLength {
     /// Reads the field (RFC 9110 section 8.6).
     ///
-    /// The same length several times is one length; everything else than digits is invalid.
+    /// The same length given several times counts as one; anything other than digits is invalid.
     init(values: [[UInt8]]) {
         let lengths = values.flatMap {
             $0.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

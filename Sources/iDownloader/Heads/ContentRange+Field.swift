@@ -3,8 +3,8 @@
 import iDownState
 
 extension ContentRange {
-    /// Reads the field (RFC 9110 section 14.4); nil for another unit and whatever is not exactly
-    /// its form: bytes in the wrong place would spoil the file.
+    /// Reads the field (RFC 9110 section 14.4); nil for another unit or any deviation from the
+    /// syntax, because bytes in the wrong place would corrupt the file.
     init?(field: [UInt8]) {
         let words = field.split(separator: 0x20, omittingEmptySubsequences: false)
         guard words.count == 2, words[0].isWord("bytes") else { return nil }

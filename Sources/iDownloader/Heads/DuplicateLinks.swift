@@ -5,10 +5,10 @@ import iDownState
 /// The mirrors that a response's Link fields name: `<URL>; rel=duplicate; pri=1` (RFC 6249
 /// section 3, RFC 8288 section 3).
 enum DuplicateLinks {
-    /// More links are not looked at: a head of 300 KiB has room for thousands.
+    /// The most links kept: a head of 300 KiB has room for thousands.
     private static let most = 200
 
-    /// The references as they stand, those with the smallest `pri` first.
+    /// Returns the unresolved references, those with the smallest `pri` first.
     static func references(_ fields: FieldList) -> [String] {
         var found: [(reference: String, priority: Int64)] = []
         for value in fields.all("link") {
@@ -27,14 +27,14 @@ enum DuplicateLinks {
         let reference = link[link.index(after: link.startIndex)..<end]
         var parameters = FieldParameters(link[link.index(after: end)...])
         var relation: [UInt8]?
-        // RFC 6249 section 3.1: without one, the last.
+        // RFC 6249 section 3.1: a link without `pri` comes last.
         var priority: Int64 = 999_999
         while let (name, value) = parameters.next() {
             switch name {
             // RFC 8288 section 3.3: only the first counts.
             case "rel" where relation == nil: relation = value
             case "pri": priority = value.decimal ?? priority
-            // The link is about another resource than this one.
+            // The link describes another resource than this one.
             case "anchor": return nil
             default: continue
             }

@@ -3,11 +3,12 @@
 import iDownState
 
 extension EntityTag {
-    /// Far more than any server needs, and little enough to be kept with each task.
+    /// The longest tag in bytes: far more than servers need, yet short enough to keep for each
+    /// task.
     private static let longest = 1024
 
-    /// Reads the field (RFC 9110 section 8.8.3); nil for what is no tag, so that nothing is sent
-    /// back that the server could misread.
+    /// Reads the field (RFC 9110 section 8.8.3); nil if it is no valid tag, so that no server gets
+    /// back a tag that it could misread.
     init?(field: [UInt8]) {
         guard field.count <= Self.longest else { return nil }
         let weakness = Array("W/".utf8)
@@ -16,7 +17,7 @@ extension EntityTag {
         let quote = UInt8(ascii: "\"")
         guard opaque.count >= 2, opaque.first == quote, opaque.last == quote,
             opaque.dropFirst().dropLast().allSatisfy(\.isTagCharacter),
-            // Bytes that are no text could not be sent back letter by letter.
+            // A tag that is not UTF-8 could not be sent back unchanged.
             let text = String(validating: opaque, as: UTF8.self)
         else { return nil }
         self.init(opaque: text, isWeak: isWeak)
@@ -24,6 +25,6 @@ extension EntityTag {
 }
 
 extension UInt8 {
-    /// Anything but blanks, controls and the quote.
+    /// Whether this is a byte other than a blank, a control character or a quote.
     fileprivate var isTagCharacter: Bool { self > 0x20 && self != 0x22 && self != 0x7F }
 }

@@ -5,7 +5,7 @@ import iDownState
 /// The fields of a head in order, as raw bytes (RFC 9110 section 5).
 package struct FieldList: Hashable, Sendable {
     private struct Field: Hashable {
-        /// In small letters.
+        /// In lower case.
         var name: String
         var value: [UInt8]
     }
@@ -14,10 +14,10 @@ package struct FieldList: Hashable, Sendable {
 
     package init() {}
 
-    /// Adds a line without its end.
+    /// Adds a line, given without its line break.
     ///
-    /// One that starts with a blank goes on with the line before it (RFC 9112 section 5.2); one
-    /// without a colon is passed over.
+    /// A line that starts with a blank continues the line before it (RFC 9112 section 5.2). A line
+    /// without a colon is ignored.
     mutating func append(line: ArraySlice<UInt8>) {
         if let first = line.first, first.isBlank {
             guard !fields.isEmpty else { return }
@@ -26,7 +26,8 @@ package struct FieldList: Hashable, Sendable {
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = line[..<colon]
-        // A blank before the colon has hidden fields from proxies (RFC 9112 section 5.1).
+        // A field with a blank before the colon is ignored, because such fields were used to
+        // deceive proxies (RFC 9112 section 5.1).
         guard !name.isEmpty, name.allSatisfy(\.isTokenCharacter) else { return }
         let value = line[line.index(after: colon)...].trimmed
         fields.append(
@@ -34,25 +35,25 @@ package struct FieldList: Hashable, Sendable {
         )
     }
 
-    /// All values of a field, in order; the name in small letters.
+    /// Returns all values of a field in order; `name` is in lower case.
     package func all(_ name: String) -> [[UInt8]] {
         fields.lazy.filter { $0.name == name }.map(\.value)
     }
 
-    /// The first value of a field.
+    /// Returns the first value of a field; nil if there is none.
     package func first(_ name: String) -> [UInt8]? {
         fields.first { $0.name == name }?.value
     }
 
-    /// The value of a field that must not be given twice; nil as well where it was, differently:
-    /// nobody knows which one is meant.
+    /// Returns the value of a field that may be given once; nil if it is missing or given with
+    /// different values.
     package func only(_ name: String) -> [UInt8]? {
         let values = all(name)
         guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
         return first
     }
 
-    /// The members of a field that is a list (RFC 9110 section 5.6.1), empty ones left out.
+    /// Returns the members of a list field (RFC 9110 section 5.6.1), without empty ones.
     package func members(_ name: String) -> [ArraySlice<UInt8>] {
         all(name)
             .flatMap { $0.split(separator: UInt8(ascii: ",")) }
@@ -62,7 +63,7 @@ package struct FieldList: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// A character of RFC 9110's token (section 5.6.2).
+    /// Whether this is a character of a token (RFC 9110 section 5.6.2).
     var isTokenCharacter: Bool {
         isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self)
     }
@@ -72,7 +73,7 @@ extension UInt8 {
 }
 
 extension Collection<UInt8> {
-    /// A decimal number of digits alone; nil for no digits, for a sign, and beyond 2⁶³ − 1.
+    /// The decimal number; nil if empty, above 2⁶³ − 1, or with anything but digits.
     var decimal: Int64? {
         guard !isEmpty else { return nil }
         var number: Int64 = 0
@@ -86,7 +87,7 @@ extension Collection<UInt8> {
         return number
     }
 
-    /// Whether this is the word of ASCII's small letters, in whatever case.
+    /// Whether this equals `word` (in lower-case ASCII) when case is ignored.
     func isWord(_ word: String) -> Bool {
         count == word.utf8.count
             && zip(self, word.utf8).allSatisfy { $0 == $1 || ($0.isLetter && $0 | 0x20 == $1) }
@@ -94,7 +95,7 @@ extension Collection<UInt8> {
 }
 
 extension [UInt8] {
-    /// The pieces between commas; those in quotes and in `<…>` belong to a piece.
+    /// The pieces between commas; commas in quotes and in `<…>` do not separate pieces.
     var splitAtCommas: [ArraySlice<UInt8>] {
         var pieces: [ArraySlice<UInt8>] = []
         var start = startIndex

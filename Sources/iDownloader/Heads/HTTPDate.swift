@@ -2,11 +2,11 @@
 
 import iDownState
 
-/// The three forms of a date in HTTP (RFC 9110 section 5.6.7).
+/// Reads the three forms of a date in HTTP (RFC 9110 section 5.6.7).
 enum HTTPDate {
-    /// The time that the field means; nil for what is no date.
+    /// Returns the time that the field gives; nil if it is no date.
     static func parse(_ field: [UInt8]) -> WallTime? {
-        // The separators of all forms; the name of the day says nothing that is needed.
+        // Splits at the separators of all three forms. The weekday is not needed.
         let words = field.split { $0 == 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
         let isASCTime = !field.contains(UInt8(ascii: ","))
         if isASCTime {
@@ -41,8 +41,10 @@ enum HTTPDate {
         return WallTime(microseconds: seconds * 1_000_000)
     }
 
-    /// Four digits, or the two of RFC 850, which stand for 1970 to 2069: RFC 9110 counts from
-    /// today, but a reader without a clock gives the same answer for ever.
+    /// Returns the year of four digits, or of the two digits of RFC 850, which mean 1970 to 2069.
+    ///
+    /// RFC 9110 interprets two digits relative to today. Here the result does not depend on a
+    /// clock.
     private static func fullYear(_ text: ArraySlice<UInt8>) -> Int64? {
         guard let year = text.decimal else { return nil }
         switch text.count {
@@ -52,7 +54,7 @@ enum HTTPDate {
         }
     }
 
-    /// Days from 1970-01-01 in the Gregorian calendar; nil for a day that its month lacks.
+    /// Returns days since 1970-01-01 in the Gregorian calendar; nil for a day that its month lacks.
     private static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64? {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -60,7 +62,8 @@ enum HTTPDate {
         guard lengths.indices.contains(index), (1...lengths[index]).contains(day) else {
             return nil
         }
-        // Leap days before this year; every number here is small, and year 0 counts as leap.
+        // Leap days before this year; year 0 counts as a leap year. Numbers are too small to
+        // overflow.
         let before = year - 1
         let leapDays = before >= 0 ? before / 4 - before / 100 + before / 400 + 1 : 0
         let leapDaysBefore1970: Int64 = 1969 / 4 - 1969 / 100 + 1969 / 400 + 1

@@ -2,58 +2,59 @@
 
 package import iDownState
 
-/// A response's head as far as a download cares.
+/// The parts of a response's head that a download uses.
 package struct ResponseHead: Hashable, Sendable {
     package let facts: ResponseFacts
-    /// The raw value of the field; nil where there is none.
+    /// The raw value of the field; nil if there is none.
     package let contentDisposition: [UInt8]?
-    /// All fields, for those that only some responses have.
+    /// All fields, for code that reads a field that `facts` does not cover.
     package let fields: FieldList
 }
 
 /// Reads a response's head from the lines that libcurl's header callback gives.
 ///
-/// Heads of 1xx, of redirects and of refused sign-ins come through the same callback as the final
-/// one, and trailers after the body: each `HTTP/` line begins anew, and what comes after the body
-/// has begun is counted but not read.
+/// The callback gets the heads of 1xx responses, of redirects, of refused sign-ins and of the final
+/// response, and then trailers. Each `HTTP/` line begins a new head. Lines after the body has begun
+/// are counted but not read.
 package struct HeadReader: Sendable {
-    /// The most bytes of headers in a transfer, all its responses and trailers counted; libcurl
-    /// and browsers have the same (CVE-2023-38039 was endless headers).
+    /// The most header bytes in a transfer, including all responses and trailers.
+    ///
+    /// libcurl and browsers have the same limit (CVE-2023-38039: endless headers).
     package static let byteLimit = 300 * 1024
 
-    /// The complete head of the last response; nil while there is none.
+    /// The complete head of the last response; nil before it is complete.
     package private(set) var head: ResponseHead?
     private var status: Int?
-    /// The last status line says that HTTP/2 is spoken.
+    /// Whether the last status line says HTTP/2.
     package private(set) var isByHTTP2 = false
     private var isBegun = false
     private var fields = FieldList()
-    /// The bytes of headers of the transfer so far.
+    /// The header bytes of the transfer so far.
     package private(set) var headerBytes: Int
     private var hasBody = false
-    /// What looks like a head came behind the first bytes of the body: another answer, if bytes
-    /// follow, and one of the trailers if none do.
+    /// Whether a line that looks like a status line came after the body began: another response if
+    /// body bytes follow, else a trailer.
     ///
-    /// Where a server ends a stream and asks for HTTP/1.1 (RFC 9113 section 7), libcurl asks again
-    /// by itself and gives the file from its first byte, behind what has come.
+    /// If a server ends a stream and asks for HTTP/1.1 (RFC 9113 section 7), libcurl repeats the
+    /// request by itself and delivers the file from its first byte, behind the bytes so far.
     package private(set) var hasBegunAnew = false
 
-    /// Our own clock when the response was asked for.
+    /// This computer's time when the request was sent; nil if unknown.
     private let now: WallTime?
 
-    /// Begins a response.
+    /// Makes a reader for one response.
     ///
     /// - Parameters:
-    ///   - bytesBefore: the headers of the transfer's earlier responses, which count.
-    ///   - now: our own clock, for a response that does not say when it was made; nil has none.
+    ///   - bytesBefore: the header bytes of the transfer's earlier responses, which count too.
+    ///   - now: this computer's time, for a response without Date; nil if unknown.
     package init(bytesBefore: Int = 0, now: WallTime? = nil) {
         headerBytes = bytesBefore
         self.now = now
     }
 
-    /// Reads one raw line, its end included; called for each in order.
+    /// Reads one raw line, line break included; called for each line in order.
     ///
-    /// - Throws: `Server.BadResponse` beyond the limit; the transfer is to be ended.
+    /// - Throws: `Server.BadResponse` beyond the limit; the caller then ends the transfer.
     package mutating func read(line: UnsafeRawBufferPointer) throws(Failure) {
         let (sum, overflow) = headerBytes.addingReportingOverflow(line.count)
         guard !overflow, sum <= Self.byteLimit else {
@@ -69,7 +70,7 @@ package struct HeadReader: Sendable {
         if text.starts(with: "HTTP/".utf8) {
             begin(text)
         } else if head != nil {
-            // Trailers of a body without bytes come before anybody could say that it has begun.
+            // These are trailers of a body without bytes: `bodyBegan` was never called.
         } else if text.isEmpty {
             finish()
         } else {
@@ -78,15 +79,15 @@ package struct HeadReader: Sendable {
         }
     }
 
-    /// Tells that the body has begun: what comes now are trailers.
+    /// Tells that the body has begun: lines from now on are trailers.
     ///
-    /// A body without a head before it makes an unreadable response.
+    /// If no head came before the body, the response is unreadable.
     package mutating func bodyBegan() {
         hasBody = true
         if head == nil { head = makeHead() }
     }
 
-    /// Takes the facts of a server that has no header lines.
+    /// Takes the facts of a response without header lines (FTP, SFTP, file).
     package mutating func take(_ facts: ResponseFacts) {
         head = ResponseHead(facts: facts, contentDisposition: nil, fields: FieldList())
     }
@@ -102,7 +103,7 @@ package struct HeadReader: Sendable {
     private mutating func finish() {
         guard isBegun else { return }
         isBegun = false
-        // 101 ends HTTP on the connection, which nobody asked for: it is judged, not passed over.
+        // 101 ends HTTP on the connection, which was not requested: it is judged, not skipped.
         if let status, (100..<200).contains(status), status != 101 { return }
         head = makeHead()
     }

@@ -6,9 +6,9 @@ extension ResponseFacts {
     /// Reads the fields of a head.
     ///
     /// - Parameters:
-    ///   - status: nil where the response has no status line that can be read.
+    ///   - status: the status; nil if the response has no readable status line.
     ///   - fields: the fields of this response alone.
-    ///   - now: our own clock, for a response that does not say when it was made.
+    ///   - now: this computer's time, for a response without Date.
     init(status: Int?, fields: FieldList, now: WallTime? = nil) {
         let date = fields.only("date").flatMap { HTTPDate.parse($0) }
         let ranges = fields.members("accept-ranges")
@@ -18,7 +18,7 @@ extension ResponseFacts {
         let isChunked = codings.contains { $0.isWord("chunked") }
         self.init(
             status: status ?? 0,
-            // RFC 9112 section 6.3: chunked overrides the length, whatever it says.
+            // RFC 9112 section 6.3: chunked overrides any Content-Length.
             contentLength: isChunked
                 ? .unknown : ContentLength(values: fields.all("content-length")),
             contentRange: range,
@@ -42,11 +42,12 @@ extension ResponseFacts {
         )
     }
 
-    /// The codings in the order in which they were applied (RFC 9110 section 8.4).
+    /// Returns the codings in the order in which they were applied (RFC 9110 section 8.4); nil for
+    /// none.
     private static func contentEncoding(_ fields: FieldList) -> String? {
         let codings = fields.members("content-encoding").map { member in
             switch FieldText.repair(member).lowercased() {
-            // RFC 9110 section 8.4.1: the old names mean the same.
+            // RFC 9110 section 8.4.1: the old names are aliases.
             case "x-gzip": "gzip"
             case "x-compress": "compress"
             case let coding: coding
@@ -56,7 +57,7 @@ extension ResponseFacts {
         return applied.isEmpty ? nil : applied.joined(separator: ", ")
     }
 
-    /// The media type without parameters (RFC 9110 section 8.3.1); empty for what is none.
+    /// Returns the media type without parameters (RFC 9110 section 8.3.1); empty if it is invalid.
     private static func mimeType(_ field: [UInt8]) -> String {
         let type = field.prefix { $0 != UInt8(ascii: ";") }.trimmed
         let halves = type.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -5,11 +5,12 @@ import FoundationEssentials
 import iDownState
 
 extension ResponseFacts {
-    /// What a server of files says, in the terms in which the ladder judges an answer.
+    /// Translates the answer of an FTP, SFTP or file server to the facts by which answers are
+    /// judged.
     ///
-    /// The time stands for the version, since there is nothing else to hold an answer against; but
-    /// nothing promises that equal times mean equal bytes: no file is ever vouched for by it, and
-    /// what goes on later is proven by its bytes too.
+    /// The modification time serves as the validator because there is no other one. Equal times do
+    /// not guarantee equal bytes, so the time never proves a file, and a resumed download also
+    /// compares bytes.
     init(_ file: RemoteFile) {
         let part = file.offset.flatMap { offset in file.length.map { (offset, $0) } }
         self.init(
@@ -32,12 +33,13 @@ extension ResponseFacts {
         }
     }
 
-    /// What a server of files means that refuses the part that was asked for; nil for any other
-    /// end of a transfer.
+    /// Translates the refusal of a range by an FTP, SFTP or file server; nil for any other end of a
+    /// transfer.
     init?(refusalOfPart code: CurlCode) {
         switch code {
         case .beyondEnd: self.init(status: 416, lacksValidators: true)
-        // A part of which nobody knows where it begins is what its server never is asked again.
+        // A 206 without Content-Range makes the judge ask for the whole file and never again for a
+        // range.
         case .noRestart: self.init(status: 206, lacksValidators: true)
         default: return nil
         }

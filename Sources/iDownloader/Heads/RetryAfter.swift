@@ -2,22 +2,25 @@
 
 import iDownState
 
-/// How long a server asks to be left alone (RFC 9110 section 10.2.3).
+/// Reads how long a server asks not to be contacted (RFC 9110 section 10.2.3).
 enum RetryAfter {
-    /// Ten years: what says more says never, and no later arithmetic can overflow.
+    /// The longest wait, ten years: it means never, and no later arithmetic can overflow.
     private static let longest: Int64 = 10 * 365 * 86_400
-    /// What our own clock makes of a date is never more than an hour, since it may be wrong.
+    /// The longest wait computed with this computer's clock: one hour, because the clock may be
+    /// wrong.
     private static let longestByOwnClock: Duration = .seconds(3600)
 
-    /// Seconds, or a date taken against the response's own Date, so that no clock of ours need be
-    /// right.
+    /// Returns the wait that the field gives in seconds, or as a date relative to the response's
+    /// Date.
+    ///
+    /// With the response's Date, this computer's clock need not be right.
     ///
     /// - Parameters:
     ///   - field: the value of the field.
-    ///   - responseDate: the response's Date; nil where it has none.
-    ///   - now: our own clock, which is asked only then, and may be wrong: what it makes of a date
-    ///     is never more than an hour. Nil has no clock.
-    /// - Returns: nil for what is neither, and for a date that there is nothing to hold against.
+    ///   - responseDate: the response's Date; nil if it has none.
+    ///   - now: this computer's time, used if the response has no Date; the wait is then at most an
+    ///     hour because the clock may be wrong. Nil if unknown.
+    /// - Returns: nil if the field is neither, or is a date that can be compared with no other.
     static func parse(
         _ field: [UInt8],
         responseDate: WallTime?,

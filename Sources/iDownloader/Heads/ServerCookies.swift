@@ -3,16 +3,16 @@
 import Curl
 import iDownState
 
-/// What the servers of one attempt have asked to be told again (RFC 6265).
+/// The cookies that servers set during one attempt (RFC 6265).
 ///
-/// Many give the file only to whoever comes back from a redirect with the cookie that it set. These
-/// are no secrets of the user's, and end with the attempt. Each goes back to the host that set it
-/// and to no other, whatever its Domain allows, and never in clear where it came under cover.
+/// Many servers send the file only if the request has the cookie that the redirect before set.
+/// These cookies are not the user's and end with the attempt. Each is sent only to the host that
+/// set it, whatever its Domain allows, and only over https if it was set over https.
 struct ServerCookies {
     fileprivate struct Cookie {
         let host: String
         let path: String
-        /// Only for https.
+        /// Whether the cookie is sent over https only.
         let isSecure: Bool
         let name: [UInt8]
         var value: [UInt8]
@@ -25,25 +25,25 @@ struct ServerCookies {
         }
     }
 
-    /// No more are kept, and none that is longer: what browsers keep of a host at least (RFC 6265
-    /// section 6.1).
+    /// The most cookies kept, and the most bytes of each; browsers support at least as much (RFC
+    /// 6265 section 6.1).
     private static let most = 50
     private static let longest = 4096
-    /// What servers take in one line at least.
+    /// The longest Cookie field in bytes, which all servers accept in one line.
     private static let longestField = 8 << 10
 
     private var cookies: [Cookie] = []
 
-    /// Keeps what a response sets, and forgets what it takes back.
+    /// Keeps the cookies that a response sets, and removes those that it expires.
     ///
     /// - Parameters:
-    ///   - fields: those of the response.
-    ///   - url: what was asked for.
-    ///   - date: ours, for a response without one.
+    ///   - fields: the fields of the response.
+    ///   - url: the URL of the request.
+    ///   - date: this computer's time, for a response without Date.
     mutating func take(_ fields: FieldList, from url: URLReference, at date: WallTime) {
         let values = fields.all("set-cookie")
         guard !values.isEmpty else { return }
-        // The server's own where it has one, so that no clock of ours need be right.
+        // The server's Date is preferred because this computer's clock may be wrong.
         let now = fields.only("date").flatMap { HTTPDate.parse($0) } ?? date
         for field in values {
             guard let (cookie, isOver) = Self.cookie(field, from: url, at: now) else { continue }
@@ -59,10 +59,10 @@ struct ServerCookies {
         }
     }
 
-    /// The Cookie field for a request; nil where it has none.
+    /// Returns the Cookie field for a request; nil if no cookie applies.
     func field(for url: URLReference) -> String? {
         var text: [UInt8] = []
-        // RFC 6265 section 5.4: the longest paths first; sorting keeps the order among equals.
+        // RFC 6265 section 5.4: the longest paths come first; the sort is stable.
         let fitting = cookies.filter { $0.fits(url) }.sorted { $0.path.count > $1.path.count }
         for cookie in fitting where text.count + 2 + cookie.byteCount <= Self.longestField {
             if !text.isEmpty { text += "; ".utf8 }
@@ -81,7 +81,7 @@ struct ServerCookies {
         let parts = field.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         guard let (name, value) = pair(parts[0]), !name.isEmpty,
             name.count + value.count <= longest,
-            // Anything else would have to be guessed at, or could not be sent.
+            // Other bytes have no known encoding, or could not be sent.
             (name + value).allSatisfy({ (0x20...0x7E).contains($0) })
         else { return nil }
         var path = defaultPath(of: url)
@@ -94,7 +94,7 @@ struct ServerCookies {
             case "path":
                 path = value.first == UInt8(ascii: "/") ? text(value) : defaultPath(of: url)
             case "secure":
-                // RFC 6265bis section 5.7: what came in clear does not count as secure.
+                // RFC 6265bis section 5.7: a Secure cookie that came without TLS is ignored.
                 guard isSecure else { return nil }
                 isSecure = true
             case "domain":
@@ -126,13 +126,13 @@ struct ServerCookies {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { FieldText.repair(bytes) }
 
-    /// A server may speak for its own name and for those above it.
+    /// Whether a host may set a cookie for the domain: its own name, or one above it.
     private static func isDomain(_ domain: String, of host: String) -> Bool {
         let name = domain.hasPrefix(".") ? domain.dropFirst().lowercased() : domain.lowercased()
         return name.isEmpty || name == host || host.hasSuffix("." + name)
     }
 
-    /// RFC 6265 section 5.1.4: the folder of the file that was asked for.
+    /// RFC 6265 section 5.1.4: returns the URL path up to its last slash.
     private static func defaultPath(of url: URLReference) -> String {
         guard let slash = url.path.lastIndex(of: "/"), slash != url.path.startIndex else {
             return "/"
@@ -142,7 +142,7 @@ struct ServerCookies {
 }
 
 extension ServerCookies.Cookie {
-    /// Whether a request may have it (RFC 6265 section 5.4).
+    /// Whether a request gets the cookie (RFC 6265 section 5.4).
     fileprivate func fits(_ url: URLReference) -> Bool {
         guard url.host == host, url.isHTTP, !isSecure || url.scheme == "https",
             url.path.hasPrefix(path)

@@ -2,9 +2,9 @@
 
 import iDownState
 
-/// The first line of a response (RFC 9112 section 4); HTTP/2 gets one from libcurl.
+/// Reads the first line of a response (RFC 9112 section 4), which libcurl makes up for HTTP/2.
 enum StatusLine {
-    /// The status, 100…999; nil where the line is none of HTTP/1.0 or newer.
+    /// Returns the status, 100…999; nil if the line is not of HTTP/1.0 or newer.
     static func status(_ line: ArraySlice<UInt8>) -> Int? {
         let words = line.split(separator: 0x20, maxSplits: 2)
         guard words.count >= 2, isKnown(words[0].dropFirst("HTTP/".utf8.count)) else { return nil }
@@ -14,7 +14,7 @@ enum StatusLine {
         return status >= 100 ? status : nil
     }
 
-    /// `1.0`, `1.1`, `2`, `3` and what may come; not `0.9`.
+    /// Whether the version is `1.0`, `1.1`, `2`, `3` or later, not `0.9`.
     private static func isKnown(_ version: ArraySlice<UInt8>) -> Bool {
         guard let first = version.first, first.isDigit, first != UInt8(ascii: "0") else {
             return false
