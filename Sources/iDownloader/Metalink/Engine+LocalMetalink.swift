@@ -4,11 +4,11 @@ import Glibc
 import iDownState
 
 extension Engine {
-    /// Reads a metalink that lies on this machine.
+    /// Reads a metalink file on this computer.
     ///
-    /// - Parameter path: absolute; links are followed, as for every program of the user's.
-    /// - Returns: what it lists.
-    /// - Throws: where the file cannot be read at once or is no metalink.
+    /// - Parameter path: an absolute path; links are followed.
+    /// - Returns: the files that the metalink lists.
+    /// - Throws: if the file cannot be read without waiting, or is no metalink.
     package func readMetalink(at path: String) async throws(MetalinkFault) -> Metalink {
         let fileSystem = fileSystem
         return try await disk.run(key: nil, in: path) { () throws(MetalinkFault) in
@@ -24,9 +24,9 @@ extension Engine {
 }
 
 extension FileSystem {
-    /// The bytes of a regular file, as many as a metalink may have and one more.
+    /// Returns the bytes of a regular file, at most one more than a metalink may have.
     ///
-    /// Neither a pipe without a writer nor a device makes this wait.
+    /// Opening neither a pipe without a writer nor a device makes this wait.
     fileprivate func document(at path: String) throws(FileError) -> [UInt8] {
         guard let resolved = try resolve(path) else { throw .vanished }
         let file = try open(resolved, in: AT_FDCWD, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)

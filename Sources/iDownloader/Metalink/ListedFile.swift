@@ -3,17 +3,19 @@
 package import Curl
 package import iDownState
 
-/// A file of a metalink as a task that can be added.
+/// A file that a metalink lists, as a task that can be added.
 package struct ListedFile: Hashable, Sendable {
     package var request: TaskRequest
     package var pieces: PieceHashes?
 
     /// - Parameters:
-    ///   - file: what the metalink says.
-    ///   - metalink: the task that fetched it: its folder is used, and what its client gave goes
-    ///     only to files of the same scheme, host and port.
-    ///   - home: that task's URL.
-    ///   - reach: how far the furthest host is that had a say in the metalink; nil where none had.
+    ///   - file: what the metalink says about the file.
+    ///   - metalink: the task that fetched the metalink. Its folder is used; the headers, referrer,
+    ///     cookies and logins of its client are used only for files of the same scheme, host and
+    ///     port.
+    ///   - home: the URL of that task.
+    ///   - reach: the reach of the furthest host that served the metalink, redirected to it or
+    ///     listed it; nil if there was none.
     package init(
         _ file: Metalink.File,
         of metalink: TaskRequest,
@@ -45,8 +47,9 @@ package struct ListedFile: Hashable, Sendable {
         pieces = file.pieces
     }
 
-    /// A file of a metalink that lies on this machine, wherever it came from: nothing that the user
-    /// has stored is used for it.
+    /// Makes a task from a metalink file on this computer.
+    ///
+    /// The user's stored logins are not used, because the metalink may have come from anywhere.
     package init(_ file: Metalink.File, into directory: String) {
         request = TaskRequest(
             url: file.urls.first ?? "",
@@ -63,7 +66,7 @@ package struct ListedFile: Hashable, Sendable {
 }
 
 extension Metalink.File {
-    /// Its name; the URL's where the document gives none that can be used.
+    /// The name in the metalink; if it gives no usable one, the name in the URL.
     fileprivate var knownName: String {
         if let name { return name }
         let path = urls.first.flatMap { try? URLReference($0) }?.path ?? ""

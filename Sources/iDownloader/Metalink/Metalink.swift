@@ -2,37 +2,38 @@
 
 package import iDownState
 
-/// A list of files with their mirrors, sizes and digests: RFC 5854, or version 3 as it was before.
+/// A list of files with their mirrors, sizes and digests: RFC 5854 (version 4), or its predecessor,
+/// version 3.
 package struct Metalink: Hashable, Sendable {
     package struct File: Hashable, Sendable {
-        /// A safe name, one path element; nil where the document's gives none.
+        /// A safe name of one path element; nil if the document gives no usable one.
         ///
-        /// Folders in it are left out: RFC 5854 section 4.1.2.1 allows that, and a document from
-        /// anywhere then makes no folders in the user's.
+        /// Folders in the name are left out, as RFC 5854 section 4.1.2.1 allows, so that a metalink
+        /// cannot make folders.
         package var name: String?
-        /// Bytes.
+        /// The size in bytes; nil if unknown.
         package var size: Int64?
-        /// The strongest digest of the whole file.
+        /// The strongest digest of the whole file; nil if unknown.
         package var checksum: Checksum?
         package var pieces: PieceHashes?
-        /// In normal form, the best first; never empty.
+        /// The normalized URLs, the preferred one first; never empty.
         package var urls: [String]
     }
 
-    /// Those that have a URL that can be downloaded; never empty.
+    /// The files with a URL that idown can download; never empty.
     package let files: [File]
-    /// The names, as the document gives them, of the files that have none.
+    /// The names, as in the document, of the files without such a URL.
     package let leftOut: [String]
 
-    /// The longest document, in bytes: 10 MB.
+    /// The most bytes of a document: 10 MiB.
     package static let longestDocument: Int64 = 10 << 20
     static let mostFiles = 10_000
-    /// Of one file in the document.
+    /// The most URLs of one file in the document.
     static let mostURLs = 1000
-    /// Of one file that are kept: a task's own URL and its mirrors.
+    /// The most URLs of one file that are kept: the task's own URL and its mirrors.
     static let mostKeptURLs = 101
 
-    /// Whether a file is a metalink, by its type or its name.
+    /// Whether a file is a metalink by its media type or its name.
     package static func isMeant(mimeType: String, name: String) -> Bool {
         let name = name.lowercased()
         return mimeType == "application/metalink4+xml" || mimeType == "application/metalink+xml"
@@ -40,9 +41,9 @@ package struct Metalink: Hashable, Sendable {
     }
 }
 
-/// Why a document is no metalink that can be used.
+/// Why a document is no usable metalink.
 package struct MetalinkFault: Error, Hashable, Sendable {
-    /// Goes on after "the metalink".
+    /// The rest of a sentence that begins with "the metalink".
     package let message: String
 
     init(_ message: String) { self.message = message }

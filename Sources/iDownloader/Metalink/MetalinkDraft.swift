@@ -3,7 +3,7 @@
 import Curl
 import iDownState
 
-/// One file of a metalink while its elements are read.
+/// Collects the elements of one file of a metalink.
 struct MetalinkDraft {
     private struct Source {
         let url: String
@@ -11,9 +11,9 @@ struct MetalinkDraft {
         let priority: Int
     }
 
-    /// A list of piece hashes that is open.
+    /// The piece hashes of a `pieces` element that has not ended.
     private struct OpenPieces {
-        /// Nil for one that is unknown: its hashes are passed over.
+        /// The hash algorithm; nil if unknown, and then the hashes are ignored.
         let algorithm: Checksum.Algorithm?
         let length: Int64
         var digests: [UInt8] = []
@@ -26,7 +26,7 @@ struct MetalinkDraft {
     private var pieces: PieceHashes?
     private var openPieces: OpenPieces?
     private var sources: [Source] = []
-    /// The URLs of these.
+    /// The URLs in `sources`, to skip duplicates.
     private var known: Set<String> = []
     private var urlCount = 0
 
@@ -69,7 +69,7 @@ struct MetalinkDraft {
         _ attributes: [String: String]
     ) throws(MetalinkFault) {
         guard var open = openPieces, let algorithm = open.algorithm else { return }
-        // Version 3 numbers them; a gap would shift all that follow.
+        // Version 3 numbers the pieces; a gap would shift all later ones.
         if let number = attributes["piece"], number != "\(open.count)" {
             throw MetalinkFault("has pieces that are not in order")
         }
@@ -98,22 +98,22 @@ struct MetalinkDraft {
         guard urlCount <= Metalink.mostURLs else {
             throw MetalinkFault("has more than \(Metalink.mostURLs) URLs for one file")
         }
-        // Version 3 gives torrents as URLs of their own type.
+        // Version 3 lists torrents as URLs with a type of their own.
         if let type = attributes["type"], !schemes.contains(type.lowercased()) { return }
         guard let url = try? URLReference(text), schemes.contains(url.scheme) else { return }
         guard known.insert(url.text).inserted else { return }
         sources.append(Source(url: url.text, priority: Self.priority(attributes)))
     }
 
-    // MARK: The whole
+    // MARK: The finished file
 
-    /// The file; nil where nothing of it can be downloaded.
+    /// Returns the file; nil if it has no URL that idown can download.
     func finish() throws(MetalinkFault) -> Metalink.File? {
         if let size, let pieces, !pieces.cover(size) {
             throw MetalinkFault("has pieces that do not add up to their file")
         }
         guard !sources.isEmpty else { return nil }
-        // Sorting keeps the document's order among equals.
+        // The sort is stable, so the document's order decides among equal priorities.
         let best = sources.sorted { $0.priority < $1.priority }.prefix(Metalink.mostKeptURLs)
         return Metalink.File(
             name: Self.safeName(name ?? ""),
@@ -124,7 +124,7 @@ struct MetalinkDraft {
         )
     }
 
-    /// The last element of the name alone, made safe: whatever stands before it leads nowhere.
+    /// Returns the last path element of the name, made safe; nil if nothing remains.
     private static func safeName(_ name: String) -> String? {
         let elements = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }
         return elements.last.flatMap { FileName(sanitizing: String($0))?.text }
@@ -134,13 +134,15 @@ struct MetalinkDraft {
         "has a hash that is not hexadecimal or has the wrong length"
     )
 
-    /// `sha-256` as IANA has it (RFC 5854 section 4.2.3), `sha256` as version 3 does.
+    /// Returns the algorithm of a name: `sha-256` by IANA (RFC 5854 section 4.2.3), or `sha256` in
+    /// version 3.
     private static func algorithm(_ name: String?) -> Checksum.Algorithm? {
         let plain = name?.lowercased().filter { $0 != "-" }
         return Checksum.Algorithm.allCases.first { $0.rawValue.filter { $0 != "-" } == plain }
     }
 
-    /// Version 3's preference counts from 0 up to 100, the best.
+    /// Returns a URL's priority, where 1 is best; version 3 has a preference from 0 to 100 (best)
+    /// instead.
     private static func priority(_ attributes: [String: String]) -> Int {
         let lowest = 999_999
         if let text = attributes["priority"] {

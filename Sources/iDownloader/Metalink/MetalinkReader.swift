@@ -8,9 +8,9 @@ extension Metalink {
     ///
     /// - Parameters:
     ///   - document: the file's bytes.
-    ///   - schemes: those of the URLs that can be downloaded.
-    /// - Throws: where it is none, breaks a limit, contradicts itself, or lists nothing that can be
-    ///   downloaded. What is unknown in it is passed over.
+    ///   - schemes: the schemes of URLs that idown can download.
+    /// - Throws: if the document is no metalink, breaks a limit, contradicts itself, or lists no
+    ///   file that idown can download. Unknown elements are ignored.
     package init(_ document: [UInt8], schemes: Set<String>) throws(MetalinkFault) {
         guard document.count <= Self.longestDocument else { throw MetalinkFault("is too long") }
         let reader = MetalinkReader(schemes: schemes)
@@ -23,17 +23,19 @@ extension Metalink {
     }
 }
 
-/// Understands the elements of both versions.
+/// Reads the elements of version 3 and version 4.
 ///
-/// Version 3 differs by containers around files, hashes and URLs, which are looked through, by the
-/// names of hash algorithms, and by counting preference up where priority counts down.
+/// Version 3 differs in three ways: containers around files, hashes and URLs, which are skipped;
+/// the names of hash algorithms; and a preference, where the highest number is best.
 private final class MetalinkReader: XMLElements.Listener {
     private(set) var files: [Metalink.File] = []
     private(set) var leftOut: [String] = []
     private let schemes: Set<String>
-    /// That of the root: elements of any other are extensions.
+    /// The namespace of the root element; nil before the root.
+    ///
+    /// Elements of other namespaces are extensions.
     private var namespace: String?
-    /// The elements that are open; nil for one that is looked through or passed over.
+    /// The names of the open elements; nil for a container or an unknown element.
     private var path: [String?] = []
     private var attributes: [String: String] = [:]
     private var draft = MetalinkDraft()

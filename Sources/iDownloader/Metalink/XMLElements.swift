@@ -2,30 +2,30 @@
 
 import CExpat
 
-/// An XML document, element by element, without a document type.
+/// Reads an XML document without a document type, element by element.
 ///
-/// expat reads it, which never opens a file or a connection and costs the service 12 kB of private
-/// memory; libxml2 with ICU costs 250 kB (both measured), FoundationXML all of Foundation. A
-/// document type is refused, and with it every entity: none can grow or lead elsewhere. One
-/// document, one object.
+/// expat never opens a file or a connection, and costs the service 12 kB of private memory; libxml2
+/// with ICU costs 250 kB (both measured), and FoundationXML needs all of Foundation. A document
+/// type is refused, so a document cannot declare entities that expand or refer to other files. Each
+/// object reads one document.
 final class XMLElements {
     struct Element {
-        /// Empty where it has none.
+        /// The namespace; empty if the element has none.
         let namespace: String
         let name: String
         let attributes: [String: String]
     }
 
-    /// What is told of a document.
+    /// Gets the elements of a document.
     protocol Listener: AnyObject {
         func begin(_ element: Element) throws(MetalinkFault)
-        /// The text is what stands in the element behind its last child, as it is.
+        /// Ends the element; `text` is its unchanged text after its last child.
         func end(text: String) throws(MetalinkFault)
     }
 
-    /// No element of use stands deeper.
+    /// The deepest nesting; all elements that are used are less deep.
     static let longestPath = 32
-    /// A URL of the greatest length, and blanks around it.
+    /// The longest text in bytes: room for the longest URL and blanks around it.
     static let longestText = 65 << 10
 
     private let listener: any Listener
@@ -35,7 +35,7 @@ final class XMLElements {
     private var fault: MetalinkFault?
 
     private init(_ listener: any Listener) throws(MetalinkFault) {
-        // A line feed cannot stand in a namespace's name.
+        // The separator is a line feed, which a namespace's name cannot contain.
         guard let parser = XML_ParserCreateNS(nil, Self.separator) else {
             throw MetalinkFault("is too large for the free memory")
         }
@@ -47,10 +47,10 @@ final class XMLElements {
 
     private static let separator = XML_Char(UInt8(ascii: "\n"))
 
-    /// Reads a document and tells the listener of its elements.
+    /// Reads a document and passes its elements to the listener.
     ///
-    /// - Throws: what the listener throws; where it is no well-formed document of a known encoding,
-    ///   the line at which that shows.
+    /// - Throws: the error of the listener, or an error with the line number if the document is not
+    ///   well-formed XML in a known encoding.
     static func read(_ document: [UInt8], _ listener: any Listener) throws(MetalinkFault) {
         try XMLElements(listener).parse(document)
     }
@@ -87,7 +87,7 @@ final class XMLElements {
         }
     }
 
-    /// The object that a callback belongs to: `parse` holds it while expat runs.
+    /// Returns the object that a callback belongs to; `parse` keeps it alive while expat runs.
     private static func of(_ data: UnsafeMutableRawPointer?) -> XMLElements? {
         data.map { Unmanaged<XMLElements>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -104,7 +104,7 @@ final class XMLElements {
         guard depth <= Self.longestPath else { return stop(MetalinkFault("is nested too deeply")) }
         var values: [String: String] = [:]
         var next = attributes
-        // Names and values take turns; a null ends them.
+        // Names and values alternate; a null pointer ends the list.
         while let pair = next, let name = pair[0], let value = pair[1] {
             values[String(cString: name)] = String(cString: value)
             next = pair + 2
@@ -145,7 +145,7 @@ final class XMLElements {
 }
 
 extension Metalink {
-    /// The version of the reader of XML that runs, for example `2.5.0`; `XML_ExpatVersion`.
+    /// The version of the loaded expat, for example `2.5.0`; `XML_ExpatVersion`.
     package static var parserVersion: String {
         XML_ExpatVersion().map { String(cString: $0) }?.replacing("expat_", with: "") ?? ""
     }
