@@ -4,15 +4,15 @@ import iDownState
 
 /// A Content-Disposition field, read as browsers read it (RFC 6266, RFC 8187).
 package struct ContentDisposition: Hashable, Sendable {
-    /// The file's name: one path element, but not yet a safe one; nil where there is none.
+    /// The file's name: one path element that is not sanitized yet; nil if there is none.
     package let fileName: String?
 
-    /// Reads the field's raw value; what cannot be read is passed over.
+    /// Reads the field's raw value; unreadable parts are ignored.
     package init(_ field: some Sequence<UInt8>) {
         var parameters = FieldParameters(field)
         var plain: String?
         var extended: String?
-        // Of a name that is given twice the first counts, as in browsers.
+        // If a parameter is given twice, the first counts, as in browsers.
         while let (name, value) = parameters.next() {
             switch name {
             case "filename" where plain == nil: plain = Self.decode(plain: value)
@@ -20,17 +20,17 @@ package struct ContentDisposition: Hashable, Sendable {
             default: continue
             }
         }
-        // RFC 6266 section 4.3: who can read both takes the extended one.
+        // RFC 6266 section 4.3: the extended form is preferred.
         fileName = (extended ?? plain).flatMap(Self.lastElement)
     }
 
-    /// Servers send whole paths, of their own disks and of Windows as well; only the end of one
-    /// is a name.
+    /// Returns the last element of a path; servers send whole paths, with `/` or with `\`.
     private static func lastElement(of path: String) -> String? {
         path.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map(String.init)
     }
 
-    /// `UTF-8'en'%e2%82%ac.txt` (RFC 8187 section 3.2); nil for another character set.
+    /// Decodes a value such as `UTF-8'en'%e2%82%ac.txt` (RFC 8187 section 3.2); returns nil for an
+    /// unknown character set.
     private static func decode(extended value: [UInt8]) -> String? {
         let parts = value.split(
             separator: UInt8(ascii: "'"),
@@ -42,8 +42,10 @@ package struct ContentDisposition: Hashable, Sendable {
         return FieldText.decode(bytes, charset: parts[0])
     }
 
-    /// A plain value, as servers really send it: raw UTF-8 or Latin-1, encoded words of mail
-    /// (RFC 2047), or percent-encoded as a URL is; no RFC allows more than Latin-1.
+    /// Decodes a plain value in the forms that servers send.
+    ///
+    /// These are raw UTF-8 or Latin-1, encoded words of mail (RFC 2047), or percent-encoding as in
+    /// URLs. The RFCs allow Latin-1 only.
     private static func decode(plain value: [UInt8]) -> String? {
         guard value.allSatisfy({ $0 < 0x80 }) else { return FieldText.repair(value) }
         if let words = EncodedWords.decode(value) { return words }

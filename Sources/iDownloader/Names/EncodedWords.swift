@@ -2,10 +2,10 @@
 
 import iDownState
 
-/// The encoded words of mail headers, `=?utf-8?B?4oKsLnR4dA==?=` (RFC 2047), which some servers
-/// put into HTTP's fields.
+/// Decodes the encoded words of mail headers, `=?utf-8?B?4oKsLnR4dA==?=` (RFC 2047), which some
+/// servers put into HTTP fields.
 enum EncodedWords {
-    /// The text with all encoded words decoded; nil where there is none that can be.
+    /// Returns the text with all encoded words decoded; nil if no word could be decoded.
     static func decode(_ field: [UInt8]) -> String? {
         var text = ""
         var found = false
@@ -17,7 +17,7 @@ enum EncodedWords {
                 continue
             }
             let word = decodeWord(token)
-            // Blanks between two encoded words are no text (RFC 2047 section 6.2).
+            // Blanks between two encoded words are dropped (RFC 2047 section 6.2).
             if word == nil || !isAfterWord { text += FieldText.repair(gap) }
             text += word ?? FieldText.repair(token)
             gap = []
@@ -27,7 +27,7 @@ enum EncodedWords {
         return found ? text : nil
     }
 
-    /// Runs of blanks and runs of anything else, in order.
+    /// Splits a field into runs of blanks and runs of other bytes, in order.
     private static func tokens(of field: [UInt8]) -> [ArraySlice<UInt8>] {
         var tokens: [ArraySlice<UInt8>] = []
         var rest = field[...]
@@ -58,7 +58,7 @@ enum EncodedWords {
         case "b":
             return Base64.decode(body)
         case "q":
-            // The same as percent-encoding, with other signs for the sign and the blank.
+            // This is percent-encoding with `=` instead of `%` and `_` for a blank.
             return PercentEncoding.decode(
                 body.flatMap { byte -> [UInt8] in
                     switch byte {

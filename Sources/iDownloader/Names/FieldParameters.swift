@@ -2,21 +2,22 @@
 
 import iDownState
 
-/// The `name=value` pairs of a field, without its first word (RFC 9110 section 5.6.6).
+/// Iterates over the `name=value` pairs of a field, without its first word (RFC 9110 section
+/// 5.6.6).
 ///
-/// Reads what servers send rather than what they should: blanks in a value without quotes, a
-/// quote that never closes, empty parameters, a missing first word.
+/// Errors that servers make are accepted: blanks in an unquoted value, a missing closing quote,
+/// empty parameters, a missing first word.
 struct FieldParameters: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 
     init(_ field: some Sequence<UInt8>) { rest = Array(field)[...] }
 
-    /// The next pair: the name in small letters, the value without quotes and escapes.
+    /// Returns the next pair: the name in lower case, the value without quotes and escapes.
     mutating func next() -> (name: String, value: [UInt8])? {
         while !rest.isEmpty {
             let name = take { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
             guard let separator = rest.popFirst() else { return nil }
-            // A word without value: the disposition itself, or nothing between two semicolons.
+            // This is a word without value: the disposition itself, or an empty parameter.
             guard separator == UInt8(ascii: "=") else { continue }
             let value = takeValue()
             return (FieldText.repair(name.trimmed).lowercased(), value)
@@ -33,16 +34,16 @@ struct FieldParameters: Sequence, IteratorProtocol {
         }
         rest.removeFirst()
         let value = takeQuoted()
-        // What stands between the quote and the next semicolon belongs to nothing.
+        // Bytes between the closing quote and the next semicolon are ignored.
         _ = take { $0 != UInt8(ascii: ";") }
         _ = rest.popFirst()
         return value
     }
 
-    /// The text up to the closing quote, or to the end where none comes.
+    /// Returns the text up to the closing quote, or up to the end if there is none.
     ///
-    /// Only a quote and a backslash are taken as escaped: the backslash of `"C:\new.txt"` stands
-    /// for itself, whatever RFC 9110 section 5.6.4 says.
+    /// A backslash escapes only a quote or a backslash, so that `"C:\new.txt"` keeps its backslash.
+    /// RFC 9110 section 5.6.4 would let it escape any character.
     private mutating func takeQuoted() -> [UInt8] {
         var value: [UInt8] = []
         while let byte = rest.popFirst() {
@@ -67,14 +68,14 @@ struct FieldParameters: Sequence, IteratorProtocol {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without blanks at both ends.
+    /// The slice without blanks at both ends.
     var trimmed: ArraySlice<UInt8> {
         var trimmed = drop(while: \.isBlank)
         while let last = trimmed.last, last.isBlank { trimmed.removeLast() }
         return trimmed
     }
 
-    /// `'name'` without its apostrophes, which some take for quotes.
+    /// `'name'` without its apostrophes, which some servers use as quotes.
     fileprivate var withoutApostrophes: ArraySlice<UInt8> {
         let apostrophe = UInt8(ascii: "'")
         guard count > 2, first == apostrophe, last == apostrophe else { return self }
@@ -83,6 +84,6 @@ extension ArraySlice<UInt8> {
 }
 
 extension UInt8 {
-    /// A blank or a tab, and what is left of a line's end.
+    /// Whether this is a space, tab, CR or LF.
     var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A }
 }

@@ -2,21 +2,21 @@
 
 package import iDownState
 
-/// Why a name that a client asked for is not taken: the contract's `InvalidOption`.
+/// Why a name that a client asked for is refused: the contract's `InvalidOption`.
 package struct NameRefusal: Error, Hashable, Sendable {
-    /// What was wrong and what would be right, for people.
+    /// What is wrong and what would be right, for people.
     package let message: String
 }
 
 extension FileName {
-    /// Takes a name from a client's `filename` option as it is, or refuses it.
+    /// Takes a name from a client's `filename` option unchanged, or throws.
     ///
-    /// Whoever asks for a name gets that name or an error, never one that was repaired.
+    /// A client gets the name that it asked for or an error, never a changed name.
     ///
     /// - Parameters:
     ///   - text: the option's value.
     ///   - limit: the longest name in bytes that the file system takes.
-    /// - Throws: what is wrong with it.
+    /// - Throws: the reason why the name is refused.
     package init(option text: String, limit: Int = 255) throws(NameRefusal) {
         guard text.contains(where: { $0 != " " }) else {
             throw NameRefusal(message: "filename must not be empty.")
@@ -42,7 +42,7 @@ extension FileName {
 }
 
 extension Unicode.Scalar {
-    /// Breaks lines or turns the direction of what follows, so that a name looks like another.
+    /// Whether the character breaks lines or changes the text direction, which can disguise a name.
     fileprivate var misleads: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true

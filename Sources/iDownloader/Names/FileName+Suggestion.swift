@@ -3,15 +3,16 @@
 package import iDownState
 
 extension FileName {
-    /// The name for a download, by what the server's answer and its URL say.
+    /// Returns a name for a download, from the server's response and its URL.
     ///
-    /// In this order: Content-Disposition, the last path element of the URL, `download`. An
-    /// option of the client comes before all of them and needs no answer to be known.
+    /// The order is: Content-Disposition, the last path element of the URL, `download`. The
+    /// client's option takes precedence over all of them and is known before the response.
     ///
     /// - Parameters:
     ///   - contentDisposition: the raw value of the field.
-    ///   - urlPath: the path of the URL that answered, percent-encoded as it is.
-    ///   - mimeType: without parameters, in small letters; gives a name without extension one.
+    ///   - urlPath: the still percent-encoded path of the URL that answered.
+    ///   - mimeType: the media type without parameters, in lower case. It adds an extension to a
+    ///     name that has none.
     ///   - limit: the longest name in bytes that the file system takes.
     /// - Returns: a safe name, whatever the input.
     package static func suggested(
@@ -27,8 +28,8 @@ extension FileName {
         }
         let element = FileName(suggestedBy: urlPath, limit: limit)
         let name = element ?? fallback
-        // On Linux text bears any name, and many servers call text what they do not know: README
-        // and Makefile stay as they are.
+        // Names in URLs get no extension for text types: on Linux, text files often have none
+        // (README, Makefile), and many servers send unknown files as text.
         guard element == nil || !mimeType.hasPrefix("text/") else { return name }
         guard name.pathExtension.isEmpty, let added = MediaType.fileExtension(for: mimeType) else {
             return name

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Media types by the extension that their files bear.
+/// The usual file extensions of media types.
 enum MediaType {
-    /// The usual extension, without dot; nil for a type that says little (application/octet-stream)
-    /// or is not known.
+    /// Returns the usual extension without dot; nil for an unknown or generic type
+    /// (application/octet-stream).
     static func fileExtension(for mimeType: String) -> String? { extensions[mimeType] }
 
     private static let extensions: [String: String] = [

@@ -3,13 +3,13 @@
 import Synchronization
 package import iDownState
 
-/// Which task has which name in which folder, so that tasks which race for one get two.
+/// Records which task uses which name in which folder, so that no two tasks get the same name.
 ///
-/// Names are compared without regard to case: on FAT, NTFS and folded ext4 `A` and `a` are one.
+/// Case is ignored, because `A` and `a` are one name on FAT, NTFS and case-folded ext4.
 package final class NameReservations: Sendable {
     private struct Place: Hashable {
         let directory: String
-        /// In small letters; Swift's strings are equal by canonical equivalence.
+        /// The name in lower case; Swift compares strings by canonical equivalence.
         let name: String
 
         init(_ directory: String, _ name: String) {
@@ -19,11 +19,12 @@ package final class NameReservations: Sendable {
     }
 
     private struct Table {
-        /// The final names and the partial ones.
+        /// The task of each final name and each partial name.
         var owners: [Place: TaskID] = [:]
         var places: [TaskID: Set<Place>] = [:]
 
-        /// Adds to what the task has; nil where another task has one of them, else what is new.
+        /// Gives places to a task and returns the new ones; nil if another task has one of the
+        /// places.
         mutating func take(_ wanted: Set<Place>, for task: TaskID) -> Set<Place>? {
             let added = wanted.filter { owners[$0] != task }
             guard added.allSatisfy({ owners[$0] == nil }) else { return nil }
@@ -32,7 +33,7 @@ package final class NameReservations: Sendable {
             return added
         }
 
-        /// Takes from the task all of these.
+        /// Takes places from a task.
         mutating func drop(_ unwanted: Set<Place>, of task: TaskID) {
             for place in unwanted where owners[place] == task { owners[place] = nil }
             let rest = places[task]?.subtracting(unwanted) ?? []
@@ -48,9 +49,9 @@ package final class NameReservations: Sendable {
 
     package init() {}
 
-    /// Reserves what the record says, at the start of the service; the task had it before.
+    /// Reserves the recorded name of a task when the service starts.
     ///
-    /// Where two records claim one name, as none of ours do, the first keeps it.
+    /// If two records claim one name, which idown never writes, the first keeps it.
     package func restore(_ name: String, in directory: String, for task: TaskID) {
         let wanted = Self.places(name, directory)
         table.withLock { table in
@@ -59,22 +60,22 @@ package final class NameReservations: Sendable {
         }
     }
 
-    /// Gives back what the task has.
+    /// Releases all names of a task.
     package func release(_ task: TaskID) {
         table.withLock { $0.keep(only: [], of: task) }
     }
 
-    /// Reserves this very name; false where it is taken.
+    /// Reserves exactly this name; returns false if the name is taken.
     ///
-    /// What the task had before is given back with success only.
+    /// On success, the earlier names of the task are released.
     ///
     /// - Parameters:
     ///   - name: the final name.
-    ///   - folder: where the file is to stand.
+    ///   - folder: the folder for the file.
     ///   - task: the new owner.
-    ///   - own: the task's file, which does not count as standing in the way.
-    /// - Returns: whether the name is the task's now.
-    /// - Throws: what the file system says to a look at the name.
+    ///   - own: the task's file, which may already have the name.
+    /// - Returns: whether the task now has the name.
+    /// - Throws: the error of the file system if the name could not be looked up.
     package func reserve(
         exactly name: String,
         in folder: OpenFolder,
@@ -82,8 +83,8 @@ package final class NameReservations: Sendable {
         own: LocalFile? = nil
     ) throws(FileError) -> Bool {
         let wanted = Self.places(name, folder.path)
-        // The table is held for a moment only and the disk is asked outside of it: a network
-        // folder that hangs must not hold up the others. So the name is taken on trial.
+        // The name is reserved first and released if a file has it. The disk is asked without the
+        // lock, because a network folder that hangs must not block other tasks.
         guard let added = table.withLock({ $0.take(wanted, for: task) }) else { return false }
         do throws(FileError) {
             guard try Self.isFree(name, folder, own),
@@ -100,12 +101,12 @@ package final class NameReservations: Sendable {
         return true
     }
 
-    /// Reserves the first free name of a row.
+    /// Reserves the first free name of a series.
     ///
-    /// The row is `name`, `name (1)`, `name (2)` and so on.
+    /// The series is `name`, `name (1)`, `name (2)` and so on.
     ///
-    /// - Throws: what the file system says to a look at a name: `isNameRefused` calls for a name
-    ///   without special characters.
+    /// - Throws: the error of the file system if a name could not be looked up. After
+    ///   `isNameRefused`, the caller tries a name without special characters.
     package func reserve(
         _ name: FileName,
         in folder: OpenFolder,
@@ -122,8 +123,8 @@ package final class NameReservations: Sendable {
             if let found = try take(number) { return found }
             number += 1
         }
-        // So many of one name come from a script, in thousands: look for the end of the row by
-        // doubling, then halve the last stretch. A gap within the row may stay unused.
+        // So many files of one name come from a script, perhaps thousands. So double the number
+        // until a name is free, then bisect the last interval. A gap in the series may stay unused.
         var taken = Self.linearTries
         while taken < Self.highestNumber {
             if let found = try take(taken * 2) {
@@ -155,9 +156,10 @@ package final class NameReservations: Sendable {
         return best
     }
 
-    /// As far as people look; beyond, speed counts.
+    /// The numbers that are tried one by one, so that people see no gaps; beyond, speed matters
+    /// more.
     private static let linearTries = 100
-    /// More than the tasks that the service takes (contract: 1,000,000).
+    /// The highest number; more than the tasks that the service accepts (contract: 1,000,000).
     private static let highestNumber = 10_000_000
 
     private static func places(_ name: String, _ directory: String) -> Set<Place> {

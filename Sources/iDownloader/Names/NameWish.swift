@@ -2,23 +2,24 @@
 
 import iDownState
 
-/// What a file is to be called, as far as client, server and URL tell.
+/// The sources of a file name: the client's option, the response and the URL.
 struct NameWish: Sendable {
-    /// The client's choice.
+    /// The name that the client chose; nil if it chose none.
     let option: String?
-    /// The raw value of the field.
+    /// The raw value of the field; nil if there is none.
     let contentDisposition: [UInt8]?
-    /// The path of the URL that answered, percent-encoded as it is.
+    /// The still percent-encoded path of the URL that answered.
     let urlPath: String
-    /// Without parameters, in small letters.
+    /// The media type without parameters, in lower case.
     let mimeType: String
 
-    /// The client's choice before the server's, and that before the URL's.
+    /// Returns the names to try in order, from the client's option, else the server's name, else
+    /// the URL's.
     ///
-    /// The client's is taken as it is or not at all; behind others that are long, shorter ones
-    /// follow for file systems that take less than they say.
+    /// The client's name is the only one and is not changed. After another long name, shorter ones
+    /// follow for file systems that take less than they report.
     ///
-    /// - Parameter limit: the longest name in bytes that the file system says it takes.
+    /// - Parameter limit: the length in bytes of the longest name, as the file system reports it.
     /// - Returns: at least one name.
     func names(limit: Int) -> [FileName] {
         if let option, let name = try? FileName(option: option) { return [name] }
