@@ -4,18 +4,17 @@ import CLinux
 import Dispatch
 import Glibc
 
-/// Tells whether there is a network, by what the kernel knows of links and routes.
+/// Tells whether the computer is online, by the links and routes that the kernel knows.
 ///
-/// Nothing is asked of the network itself, and nothing is looked at before the kernel says that
-/// something is different.
+/// No packet is sent, and links and routes are read again only when the kernel reports a change.
 package actor KernelNetwork {
-    /// What it is at present, and then every change, as long as somebody listens.
+    /// Gives the present state, then the state after each change; true means online.
     ///
-    /// Where the kernel does not tell, for example in a sandbox, the network is taken to be there:
-    /// a task that tries in vain is better than one that never tries.
+    /// If the kernel does not tell, for example in a sandbox, the state is true: a task that fails
+    /// to connect is better than one that never tries.
     package nonisolated let states: AsyncStream<Bool>
 
-    /// Tells for as long as this object lives.
+    /// Receives the reports of the kernel while this object lives; nil if the kernel sends none.
     private let source: (any DispatchSourceRead)?
 
     package init() {
@@ -24,7 +23,7 @@ package actor KernelNetwork {
             bufferingPolicy: .bufferingNewest(1)
         )
         self.states = states
-        // It listens before it looks: what changes in between is looked at again.
+        // The socket listens before the first look, so that no change in between is missed.
         let listener = NetlinkSocket(groups: Self.groups)
         post.yield(Self.isOnline)
         guard let listener else {
@@ -42,7 +41,7 @@ package actor KernelNetwork {
         self.source = source
     }
 
-    /// Whether there is a way to another computer at this moment.
+    /// Whether another computer can be reached now.
     package static var isOnline: Bool {
         guard let socket = NetlinkSocket() else { return true }
         var view = NetworkView()

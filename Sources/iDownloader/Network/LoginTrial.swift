@@ -4,36 +4,36 @@ package import Curl
 import Synchronization
 import iDownState
 
-/// Tries a name and a password at a server, as a download would, and takes none of its file.
+/// Tries a user name and password at a server as a download would, without fetching the file.
 package struct LoginTrial: Sendable {
-    /// What the server thinks of them.
+    /// The server's answer to the login.
     package enum Verdict: Hashable, Sendable {
         case accepted
         case refused(String)
-        /// The server said nothing of them, or nobody could be asked.
+        /// The server's answer tells nothing about the login, or no server could be reached.
         case unknown(String)
     }
 
-    /// More redirects on one server lead nowhere.
+    /// The most redirects followed.
     private static let mostRedirects = 5
 
     private let pool: any TransferDriver
     private let network: NetworkConfiguration
 
     /// - Parameters:
-    ///   - pool: the one that runs the request.
-    ///   - network: the way to the host.
+    ///   - pool: runs the request.
+    ///   - network: proxies, certificates and timeouts for the request.
     package init(pool: any TransferDriver, network: NetworkConfiguration) {
         self.pool = pool
         self.network = network
     }
 
-    /// Asks the server.
+    /// Sends a request with the login and returns the verdict.
     ///
     /// - Parameters:
-    ///   - credentials: go to the URL's scheme, host and port alone.
-    ///   - url: what is asked for; a login in it is not used.
-    /// - Returns: the verdict, with a sentence that holds no secret.
+    ///   - credentials: the login, which is sent only to the URL's scheme, host and port.
+    ///   - url: the URL to request; a login in the URL is not used.
+    /// - Returns: the verdict, with a message that contains no secret.
     package func verdict(
         on credentials: TransferRequest.Credentials,
         at url: URLReference
@@ -63,7 +63,8 @@ package struct LoginTrial: Sendable {
         return .unknown("the server redirects in circles")
     }
 
-    /// Whoever looks for a file has been let in.
+    /// Returns the verdict for FTP and SFTP: a server that looks for the file has accepted the
+    /// login.
     private static func verdict(of outcome: TransferOutcome) -> Verdict {
         switch outcome.result {
         case .ok, .writeError, .remoteFileNotFound, .remoteAccessDenied, .couldNotRetrieve:
@@ -78,7 +79,7 @@ package struct LoginTrial: Sendable {
     }
 }
 
-/// Reads the head, and ends the transfer where the file begins.
+/// Reads the head, and ends the transfer when the body begins.
 private final class TrialSink: TransferSink {
     private let reader = Mutex(HeadReader())
 

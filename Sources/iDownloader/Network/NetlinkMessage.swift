@@ -2,14 +2,14 @@
 
 import CLinux
 
-/// One message of the kernel about links, addresses or routes (rtnetlink(7)), or about a socket.
+/// One kernel message about links, addresses or routes (rtnetlink(7)), or about a socket.
 ///
-/// Every length in it is held against the bytes that are there.
+/// Every length in the message is checked against the bytes that are there.
 package struct NetlinkMessage {
     let type: UInt16
     private let payload: ArraySlice<UInt8>
 
-    /// The messages of one datagram; what is cut off ends the list.
+    /// Returns the messages of one datagram; a message that is cut off ends the list.
     static func messages(in datagram: [UInt8]) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var rest = datagram[...]
@@ -23,17 +23,17 @@ package struct NetlinkMessage {
         return messages
     }
 
-    /// The fixed part, where the message is long enough for it.
+    /// Returns the fixed part; nil if the message is too short for it.
     package func head<Head: BitwiseCopyable>(_ type: Head.Type) -> Head? { payload.read(type) }
 
-    /// The attributes behind a fixed part, by their type.
+    /// Returns the attributes behind a fixed part, by their type.
     package func attributes<Head: BitwiseCopyable>(
         after type: Head.Type
     ) -> [UInt16: ArraySlice<UInt8>] {
         Self.attributes(of: payload.dropFirst(MemoryLayout<Head>.size.roundedUpToFour))
     }
 
-    /// Attributes, or those within one.
+    /// Returns the attributes in a list, or those nested in an attribute.
     static func attributes(of bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {
         var attributes: [UInt16: ArraySlice<UInt8>] = [:]
         var rest = bytes
@@ -41,7 +41,7 @@ package struct NetlinkMessage {
             let length = Int(header.rta_len)
             guard length >= MemoryLayout<rtattr>.size, length <= rest.count else { break }
             let value = rest.prefix(length).dropFirst(MemoryLayout<rtattr>.size)
-            // The two highest bits say how the value is coded (NLA_F_NESTED and its neighbour).
+            // The two highest bits are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
             attributes[header.rta_type & 0x3FFF] = value
             rest = rest.dropFirst(length.roundedUpToFour)
         }
@@ -50,7 +50,7 @@ package struct NetlinkMessage {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes at the start as a value of the kernel's; nil where they are too few.
+    /// Returns the first bytes as a kernel structure; nil if there are too few bytes.
     package func read<Value: BitwiseCopyable>(_ type: Value.Type) -> Value? {
         guard count >= MemoryLayout<Value>.size else { return nil }
         return withUnsafeBytes { $0.loadUnaligned(as: type) }
@@ -58,6 +58,6 @@ extension ArraySlice<UInt8> {
 }
 
 extension Int {
-    /// Netlink puts everything at a multiple of four bytes.
+    /// Netlink aligns everything to four bytes.
     fileprivate var roundedUpToFour: Int { (self + 3) & ~3 }
 }

@@ -3,15 +3,15 @@
 import CLinux
 import Glibc
 
-/// A conversation with the kernel about the network (netlink(7)) or its sockets (sock_diag(7)).
+/// A socket to ask the kernel about the network (netlink(7)) or about sockets (sock_diag(7)).
 package struct NetlinkSocket {
     let descriptor: Descriptor
 
-    /// Nil where the kernel or a sandbox has none.
+    /// Opens the socket; returns nil if the kernel or a sandbox does not allow it.
     ///
     /// - Parameters:
-    ///   - family: which part of the kernel to ask, `NETLINK_ROUTE` or another.
-    ///   - groups: what to be told of from now on; a set of `RTMGRP_` bits.
+    ///   - family: the part of the kernel to ask, `NETLINK_ROUTE` or another.
+    ///   - groups: the changes to be told about, as `RTMGRP_` bits.
     package init?(family: Int32 = NETLINK_ROUTE, groups: UInt32 = 0) {
         let number = socket(
             AF_NETLINK,
@@ -31,7 +31,7 @@ package struct NetlinkSocket {
         guard isBound else { return nil }
     }
 
-    /// Reads all that waits, and says whether there was anything; what was lost counts too.
+    /// Reads all waiting messages, and returns whether there were any; lost messages count too.
     func drain() -> Bool {
         var isAnything = false
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
@@ -45,13 +45,13 @@ package struct NetlinkSocket {
         }
     }
 
-    /// Asks for all of something (`RTM_GETLINK` and its like) and hands each message on.
+    /// Requests a list (`RTM_GETLINK` and others) and passes each message to `take`.
     ///
     /// - Parameters:
-    ///   - type: what to list.
+    ///   - type: the type of the request.
     ///   - body: the fixed part of the request, such as `rtgenmsg`.
-    ///   - take: gets each message.
-    /// - Returns: whether the list came whole.
+    ///   - take: called with each message.
+    /// - Returns: whether the list was complete.
     package func dump(
         _ type: UInt16,
         _ body: some BitwiseCopyable,
@@ -61,7 +61,8 @@ package struct NetlinkSocket {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         while true {
             var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-            // The kernel answers at once; the limit is for what nobody has thought of.
+            // The kernel answers immediately; the limit of 1 second guards against unforeseen
+            // cases.
             guard poll(&entry, 1, 1000) > 0 else { return false }
             let count = recv(descriptor.number, &buffer, buffer.count, 0)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
@@ -87,6 +88,6 @@ package struct NetlinkSocket {
         return Glibc.send(descriptor.number, request, request.count, 0) == request.count
     }
 
-    /// More than the kernel puts into one datagram (32 KiB).
+    /// The buffer size: more than the kernel puts into one datagram (32 KiB).
     private static let bufferSize = 64 << 10
 }

@@ -2,44 +2,44 @@
 
 package import Curl
 
-/// What the user's machine says about the ways to hosts and the logins there.
+/// The proxies, certificates, logins and time limits that requests use on this computer.
 ///
-/// Empty it is one without proxies and without a single login.
+/// An empty configuration has no proxies and no logins.
 package struct NetworkConfiguration: Sendable {
-    /// Which proxy serves which URL.
+    /// The rules that choose a proxy for a URL.
     package var proxies = ProxyRules()
-    /// What TLS hosts are held against.
+    /// The certificates that TLS hosts are checked against.
     package var certificates = TrustedCertificates()
-    /// The user's logins, netrc(5).
+    /// The path of the user's logins, netrc(5); nil for none.
     package var netrcFile: String?
-    /// The user's cookies, in Netscape's form.
+    /// The path of the user's cookies, in Netscape's format; nil for none.
     package var cookieFile: String?
-    /// The SFTP hosts that the user trusts.
+    /// The path of the list of SFTP hosts that the user trusts; nil for none.
     package var knownHostsFile: String?
-    /// Private keys for SFTP, the preferred first.
+    /// The paths of private keys for SFTP, the preferred one first.
     package var sshKeys: [String] = []
-    /// Whether an SSH agent can be asked.
+    /// Whether an SSH agent is available.
     package var hasSSHAgent = false
-    /// Who signs in over SFTP where the URL does not say; nil leaves it to the host.
+    /// The user name for SFTP if the URL has none; nil leaves the choice to the host.
     package var userName: String?
-    /// The longest time for name lookup, connecting and the TLS handshake together.
+    /// The longest total time for name lookup, connecting and the TLS handshake.
     package var connectTimeout: Duration = .seconds(15)
-    /// The longest time without a byte, the first one included; in whole seconds.
+    /// The longest time without a received byte, also before the first one; in whole seconds.
     package var silenceTimeout: Duration = .seconds(60)
-    /// How far an address is; a test has others than the real ones.
+    /// Returns how far away an address is; tests replace it.
     package var reach: @Sendable (SocketAddress) -> SocketAddress.Reach = { $0.reach }
 
-    /// What stands in the files above.
+    /// Copies of the files above.
     private let files = UserFiles()
 
     package init() {}
 
-    /// What the user's environment and home say.
+    /// Reads the user's environment and uses the usual files in the home folder.
     ///
     /// - Parameters:
-    ///   - variable: gives the value of a variable; nil where it is not set.
-    ///   - home: the user's home, an absolute path.
-    ///   - userName: the user's name on this machine.
+    ///   - variable: returns the value of an environment variable; nil if it is not set.
+    ///   - home: the absolute path of the user's home folder.
+    ///   - userName: the user's login name on this computer.
     package init(
         environment variable: (String) -> String?,
         home: String,
@@ -55,19 +55,18 @@ package struct NetworkConfiguration: Sendable {
         self.userName = userName
     }
 
-    /// Looks whether the user's files have changed, which requests know as they were found last; waits
-    /// for two seconds at most.
+    /// Updates the copies of the user's files that requests get; waits two seconds at most.
     func refreshFiles() async {
         let paths = [netrcFile, cookieFile, knownHostsFile].compactMap(\.self) + sshKeys
         await files.refresh(paths, knownHosts: knownHostsFile)
     }
 
-    /// Gives a request the way to its host, and nothing that is a secret of the user's.
+    /// Sets a request's proxy, certificates and time limits, but none of the user's secrets.
     func lead(_ request: inout TransferRequest) {
         request.proxy = proxies.choice(for: request.url)
         request.certificates = certificates
         if request.url.scheme == "sftp" {
-            // Without the file no host is known.
+            // If there is no copy of the file, no host is trusted.
             request.ssh.knownHostsFile = knownHostsFile.map {
                 copy(of: $0, for: &request) ?? "/dev/null"
             }
@@ -76,7 +75,7 @@ package struct NetworkConfiguration: Sendable {
         request.silenceTimeout = silenceTimeout
     }
 
-    /// Gives a request the logins that the user keeps for its host.
+    /// Gives a request the user's logins, cookies and keys for its host.
     func signIn(_ request: inout TransferRequest) {
         request.netrcFile = netrcFile.flatMap { copy(of: $0, for: &request) }
         if request.url.isHTTP {
@@ -91,7 +90,8 @@ package struct NetworkConfiguration: Sendable {
         if request.netrcFile != nil { request.ssh.logins.append(.password) }
     }
 
-    /// How far the host is that has answered; one that nobody has seen is far away.
+    /// Returns how far away the host is that answered; a host behind a proxy or without a known
+    /// address counts as `beyond`.
     func reach(of outcome: TransferOutcome) -> SocketAddress.Reach {
         guard !outcome.wentThroughProxy, let host = SocketAddress(outcome.primaryAddress) else {
             return .beyond
@@ -99,7 +99,7 @@ package struct NetworkConfiguration: Sendable {
         return reach(host)
     }
 
-    /// Where a copy of a file is found as long as the request lives; nil where there is none.
+    /// Returns the path of a copy that exists as long as the request; nil if there is no copy.
     private func copy(of path: String, for request: inout TransferRequest) -> String? {
         guard let copy = files.copy(of: path) else { return nil }
         request.attachments.append(copy)

@@ -2,24 +2,24 @@
 
 import CLinux
 
-/// What the kernel says of links, addresses and routes, drawn together to one question.
+/// Collects links, addresses and routes of the kernel to decide whether the computer is online.
 struct NetworkView {
     private var loopbacks: Set<UInt32> = []
-    /// Links that lead out of the computer and have a carrier.
+    /// The hardware links that are up and have a carrier.
     private var outward: Set<UInt32> = []
     /// Other links with a carrier, which software has made.
     private var virtual: Set<UInt32> = []
     private var hasCard = false
     private var addressed: Set<UInt32> = []
-    /// The links of default routes; 0 for one over several.
+    /// The links of default routes; 0 for a route over several links.
     private var defaultRoutes: Set<UInt32> = []
 
-    /// Whether there is any way to another computer.
+    /// Whether another computer can be reached.
     ///
-    /// A default route is one; without it a card with an address is, since it may lead to the whole
-    /// of a local network. So is the bridge or bond that a card belongs to, and a VLAN. Any other link
-    /// that software has made is none where there is a card: those of containers and virtual machines
-    /// stand when every cable is pulled. A container has no card, and its link leads out.
+    /// That is so with a default route, or else with a network card that has an address, because it
+    /// may lead to a local network. The bridge or bond that a card belongs to counts like the card,
+    /// and so does a VLAN. Other virtual links count only if there is no card, as in a container:
+    /// those of containers and virtual machines stay up when every cable is unplugged.
     var isOnline: Bool {
         if !defaultRoutes.subtracting(loopbacks).isEmpty { return true }
         return !(hasCard ? outward : outward.union(virtual)).isDisjoint(with: addressed)
@@ -61,7 +61,7 @@ struct NetworkView {
 
     private mutating func takeAddress(_ message: NetlinkMessage) {
         guard let address = message.head(ifaddrmsg.self) else { return }
-        // A link-local address every link gives itself.
+        // Link-local addresses are ignored because every link assigns one to itself.
         guard address.ifa_scope < UInt8(RT_SCOPE_LINK.rawValue) else { return }
         addressed.insert(address.ifa_index)
     }
@@ -77,7 +77,7 @@ struct NetworkView {
         defaultRoutes.insert(link ?? 0)
     }
 
-    /// Of linux/if.h, which does not go together with glibc's net/if.h, and linux/rtnetlink.h.
+    /// Flags of linux/rtnetlink.h and of linux/if.h, which conflicts with glibc's net/if.h.
     private enum Flag {
         static let up: UInt32 = 1 << 0
         static let loopback: UInt32 = 1 << 3

@@ -3,16 +3,16 @@
 package import Curl
 package import iDownState
 
-/// Knows the logins that the user keeps for servers.
+/// Gives access to the logins that the user stored for servers.
 package protocol StoredLogins: Sendable {
-    /// The login for a scheme, host and port; nil where there is none.
+    /// Returns the login for a scheme, host and port; nil if there is none.
     ///
-    /// A download waits for the answer: it comes soon, and never waits for a person.
+    /// Downloads wait for this, so it answers soon and never asks a person.
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials?
 
-    /// Whether there is a login for a scheme, host and port that cannot be read now.
+    /// Returns whether there is a login for a scheme, host and port that cannot be read now.
     func isLoginLocked(for origin: URLReference.Origin) async -> Bool
 
-    /// The logins that were taken out of a task's URLs; nil where they cannot be read now.
+    /// Returns the logins that were removed from a task's URLs; nil if they cannot be read now.
     func urlLogins(keptAt id: String) async -> URLLogins?
 }

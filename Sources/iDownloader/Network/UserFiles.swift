@@ -5,14 +5,14 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Copies in memory of the files in which the user keeps logins, cookies, keys and known hosts.
+/// Keeps copies in memory of the user's files with logins, cookies, keys and known hosts.
 ///
-/// libcurl opens such files on the thread that serves all hosts, and a file system that hangs would
-/// hold that up. So a thread of its own reads them, and libcurl gets the copies.
+/// libcurl opens these files on the transfer thread, where a file system that hangs would block all
+/// transfers. So a separate thread reads the files, and libcurl gets the copies.
 final class UserFiles: Sendable {
-    /// A file without a name or a disk; memfd_create(2).
+    /// A file in memory, without a name; memfd_create(2).
     final class Copy: Sendable {
-        /// Leads to it as long as this object lives.
+        /// The path of the copy, valid as long as this object lives.
         let path: String
         private let descriptor: Int32
         fileprivate let source: Source
@@ -33,7 +33,7 @@ final class UserFiles: Sendable {
         deinit { if descriptor >= 0 { close(descriptor) } }
     }
 
-    /// What tells whether a file was changed; stat(2).
+    /// The metadata by which a change of the file is noticed; stat(2).
     fileprivate struct Source: Equatable, Sendable {
         let device: UInt64
         let inode: UInt64
@@ -53,39 +53,39 @@ final class UserFiles: Sendable {
 
     private struct State {
         var copies: [String: Copy] = [:]
-        /// Those to look at next.
+        /// The files to look at next.
         var paths: [String] = []
-        /// The one among them that lists known SSH hosts.
+        /// The file among them that lists known SSH hosts.
         var knownHosts: String?
-        /// Who waits for the look that has not begun; nil where there is none.
+        /// The callers that wait for the next look; nil if none is queued.
         var queued: [CheckedContinuation<Void, Never>]?
-        /// Who waits for the look that is under way.
+        /// The callers that wait for the present look.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// When the oldest of the two was asked for; nil where there is none.
+        /// When the oldest unfinished look was asked for; nil if there is none.
         var askedAt: ContinuousClock.Instant?
         var hasTimer = false
-        /// A look takes longer than anybody waits.
+        /// Whether the present look takes longer than callers wait.
         var isLate = false
     }
 
     private static let longestLook: Duration = .seconds(2)
-    /// No more of a file is read (16 MiB).
+    /// The most bytes read of a file: 16 MiB.
     private static let limit = 16 << 20
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "org.idown.user-files")
 
-    /// The copy of a file, as it was when it was looked at last; nil where it could not be read.
+    /// Returns the copy of a file as of the last look; nil if the file could not be read.
     func copy(of path: String) -> Copy? { state.withLock { $0.copies[path] } }
 
-    /// Looks whether files have changed, and waits for two seconds at most: where they hang, the
-    /// copies of before are used, or none.
+    /// Looks whether files have changed, and waits two seconds at most.
     ///
-    /// Whoever asks before the next look has begun shares it.
+    /// Calls before the next look begins share that look. If the file system hangs, the earlier
+    /// copies stay in use, or none.
     ///
     /// - Parameters:
     ///   - paths: the files.
-    ///   - knownHosts: the one among them that lists known SSH hosts (``KnownHosts``).
+    ///   - knownHosts: the file among them that lists known SSH hosts (``KnownHosts``).
     func refresh(_ paths: [String], knownHosts: String? = nil) async {
         guard !paths.isEmpty else { return }
         await withCheckedContinuation { waiter in
@@ -104,7 +104,7 @@ final class UserFiles: Sendable {
         }
     }
 
-    /// Looks after a while whether anybody has waited for too long.
+    /// Resumes callers that have waited too long, after `time`.
     private func watch(for time: Duration) {
         Task { [self] in
             try? await Task.sleep(for: time, clock: .continuous)
@@ -123,7 +123,7 @@ final class UserFiles: Sendable {
         }
     }
 
-    // MARK: On the thread for it
+    // MARK: On the reading thread
 
     private func look() {
         let (paths, knownHosts) = state.withLock { state in
@@ -135,7 +135,7 @@ final class UserFiles: Sendable {
             let copy = Self.copy(of: path, unlessIn: copy(of: path)) { bytes in
                 path == knownHosts ? KnownHosts.readable(bytes) : bytes
             }
-            // At once: the next file may be the one that hangs.
+            // Store each copy immediately: reading the next file may hang.
             state.withLock { $0.copies[path] = copy }
         }
         let waiters = state.withLock { state in
