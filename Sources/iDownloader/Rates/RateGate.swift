@@ -3,20 +3,22 @@
 import Synchronization
 import iDownState
 
-/// Holds all connections to the limits, and lets them go on in turn.
+/// Enforces the rate limits on all connections, and resumes paused connections in turn.
 ///
-/// On the transfer thread a connection asks through its `RateValve` and is paused where it may not
-/// go on; nothing waits there. One task shares out and resumes, only as long as anybody waits:
-/// without a limit there is no wake-up, and no lock is taken.
+/// On the transfer thread a connection asks through its `RateValve` and is paused if it may not go
+/// on, so that the thread never waits. One Swift task distributes bytes and resumes connections
+/// while any are paused. Without a limit there is no wake-up, and no lock is taken.
 final class RateGate: Sendable {
-    /// How often is shared out: smooth to the eye, and 50 kB of each MB/s at a time.
+    /// The interval at which bytes are distributed: it looks smooth, and gives 50 kB at a time for
+    /// each MB/s.
     static let interval: Duration = .milliseconds(50)
 
-    /// A connection from its beginning to its end.
+    /// The state of an open connection.
     private struct Line {
-        /// Nil until its request is known: bytes may come before that.
+        /// Resumes the connection; nil until its request is known, which can be after the first
+        /// bytes.
         var resume: (@Sendable () -> Void)?
-        /// Its turn has come meanwhile.
+        /// Whether the connection is to be resumed as soon as its request is known.
         var isCalled = false
     }
 
@@ -33,32 +35,32 @@ final class RateGate: Sendable {
     private let wait: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - now: a clock that only goes forward.
-    ///   - wait: returns when it is time to share out again.
+    ///   - now: returns the time of a monotonic clock.
+    ///   - wait: returns when it is time to distribute bytes again.
     init(now: @escaping @Sendable () -> Duration, wait: @escaping @Sendable () async -> Void) {
         state = Mutex(State(budget: RateBudget(at: now())))
         self.now = now
         self.wait = wait
     }
 
-    /// By the system's clock, which stands still during sleep as the network does.
+    /// Uses the system's clock that stops during sleep, as the network does.
     convenience init() {
         let start = SuspendingClock.now
         self.init(
             now: { start.duration(to: .now) },
-            // Nobody cancels it; it ends when nobody waits any more.
+            // The task is never cancelled; it ends when no connection is paused.
             wait: { try? await Task.sleep(for: Self.interval) }
         )
     }
 
     // MARK: Limits
 
-    /// Another limit over all tasks, in bytes a second; 0 for none.
+    /// Sets the limit for all tasks together, in bytes a second; 0 means none.
     func setLimit(_ limit: Int64) {
         change { $0.setLimit(limit, at: now()) }
     }
 
-    /// Another limit for a task that runs; nothing for any other.
+    /// Sets the limit of a running task; does nothing for any other task.
     func setLimit(of task: TaskID, to limit: Int64) {
         change { $0.setLimit(of: task, to: limit, at: now()) }
     }
@@ -71,19 +73,19 @@ final class RateGate: Sendable {
         change { $0.leave(task) }
     }
 
-    /// The lowest limit that holds for a task now, in bytes a second; nil for none.
+    /// Returns the lowest limit that applies to a task now, in bytes a second; nil for none.
     func limit(for task: TaskID) -> Int64? {
         guard limits.load(ordering: .relaxed) else { return nil }
         return state.withLock { $0.budget.limit(for: task) }
     }
 
-    /// What a task gets, in bytes a second, while all others take theirs too; nil for no limit.
+    /// Returns the share of a task in bytes a second if all tasks use theirs; nil for no limit.
     func share(of task: TaskID) -> Int64? {
         guard limits.load(ordering: .relaxed) else { return nil }
         return state.withLock { $0.budget.share(of: task) }
     }
 
-    /// Whether a limit, and not the line or the server, is what a task waits for.
+    /// Whether a limit, rather than the line or the server, slows a task down.
     func holdsBack(_ task: TaskID) -> Bool {
         guard limits.load(ordering: .relaxed) else { return false }
         return state.withLock { $0.budget.holdsBack(task, at: now()) }
@@ -92,14 +94,14 @@ final class RateGate: Sendable {
     private func change(_ body: (inout RateBudget) -> Void) {
         state.withLock { state in
             body(&state.budget)
-            // Under the lock, so that of two changes the later one is what is seen.
+            // Stored under the lock, so that the later of two changes wins.
             limits.store(state.budget.isLimited, ordering: .relaxed)
         }
     }
 
     // MARK: Connections
 
-    /// The way of one more connection of a task through this gate, until it is disconnected.
+    /// Returns the valve for a new connection of a task, valid until it is disconnected.
     func valve(for task: TaskID) -> RateValve {
         let stream = state.withLock { state in
             state.lastNumber += 1
@@ -110,7 +112,7 @@ final class RateGate: Sendable {
         return RateValve(self, stream)
     }
 
-    /// Says how the connection is resumed; nothing for one that is over.
+    /// Sets how the connection is resumed; does nothing if the connection is over.
     func connect(_ stream: RateBudget.Stream, _ resume: @escaping @Sendable () -> Void) {
         let isCalled = state.withLock { state in
             state.lines[stream]?.resume = resume
@@ -126,12 +128,11 @@ final class RateGate: Sendable {
         }
     }
 
-    /// As many of `count` bytes as may go; with less than all of them the connection waits, and
-    /// is resumed when its turn comes.
+    /// Returns how many of `count` bytes may pass; if fewer than all, resumes the connection later.
     func take(_ count: Int, for stream: RateBudget.Stream) -> Int {
         guard limits.load(ordering: .relaxed) else { return count }
         return state.withLock { state in
-            // It is over: nobody could resume it.
+            // The connection is over and could not be resumed.
             guard state.lines[stream] != nil else { return count }
             let taken = state.budget.take(count, for: stream, at: now())
             if taken < count, state.sharing == nil { state.sharing = Task { await share() } }
@@ -143,7 +144,7 @@ final class RateGate: Sendable {
         state.withLock { $0.budget.giveBack(count, for: stream) }
     }
 
-    /// Shares out until nobody waits any more.
+    /// Distributes bytes until no connection waits.
     private func share() async {
         var isOver = false
         while !isOver {

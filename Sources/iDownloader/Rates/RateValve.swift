@@ -4,16 +4,16 @@ import Curl
 import Synchronization
 import iDownState
 
-/// One connection's way through the rate gate.
+/// Applies the rate limits to one connection.
 ///
-/// libcurl offers the whole piece again if only a part of it was taken. The valve takes as many
-/// bytes as the limit allows, pauses the transfer, and skips these bytes when the piece is offered
-/// again. So limits are exact to the byte, also at 1 kB/s, and may change during a transfer.
+/// libcurl offers a whole piece again if only a part of it was taken. The valve takes as many bytes
+/// as the limit allows, pauses the transfer, and skips these bytes when libcurl offers the piece
+/// again. So limits are exact to the byte even at 1 kB/s, and may change during a transfer.
 final class RateValve: Sendable {
     private let gate: RateGate
     let stream: RateBudget.Stream
-    /// The bytes at the head of what comes next that have gone already; only the transfer thread
-    /// changes it.
+    /// The number of bytes at the front of the next piece that have passed already; only the
+    /// transfer thread changes it.
     private let gone = Atomic<Int>(0)
 
     init(_ gate: RateGate, _ stream: RateBudget.Stream) {
@@ -21,19 +21,19 @@ final class RateValve: Sendable {
         self.stream = stream
     }
 
-    /// From here on this request is what waits and is resumed.
+    /// Sets the request that is resumed after a pause.
     func connect(_ handle: TransferHandle) { gate.connect(stream) { handle.resume() } }
 
-    /// The request is over, and waits no longer.
+    /// Ends the valve, because the request is over.
     func disconnect() { gate.disconnect(stream) }
 
-    /// Hands on as much of `bytes` as may go now.
+    /// Passes on as many of `bytes` as the limit allows now.
     ///
     /// - Parameters:
-    ///   - bytes: what libcurl offers.
-    ///   - store: takes the bytes that may go, not called for none.
-    /// - Returns: what to tell libcurl: `pause` where bytes are left that may not go yet, or what
-    ///   `store` said if it did not take them.
+    ///   - bytes: the bytes that libcurl offers.
+    ///   - store: takes the bytes that may pass; not called if there are none.
+    /// - Returns: the verdict for libcurl: `pause` if some bytes may not pass yet, or the verdict
+    ///   of `store` if it did not take the bytes.
     func pass(
         _ bytes: UnsafeRawBufferPointer,
         _ store: (UnsafeRawBufferPointer) -> BodyVerdict

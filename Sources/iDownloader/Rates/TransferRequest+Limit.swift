@@ -4,10 +4,10 @@ import Curl
 import iDownState
 
 extension TransferRequest {
-    /// Reads no more at once than goes on in a quarter of a second at this limit.
+    /// Limits the receive buffer to the bytes of a quarter of a second at this limit.
     ///
-    /// What libcurl has read waits in memory while the limit holds it, and meanwhile nothing is read
-    /// from the connection: a server that can send nothing for a minute gives up.
+    /// While the limit holds back bytes that libcurl has read, nothing is read from the connection,
+    /// and some servers give up if they cannot send for a minute.
     mutating func slow(to bytesPerSecond: Int64) {
         let size = Int(clamping: bytesPerSecond / 4)
         receiveBufferSize = min(receiveBufferSize, max(size, 1024))
