@@ -4,25 +4,25 @@ import Curl
 import Glibc
 import iDownState
 
-/// One request of a transfer with its answer, and the connections that join it meanwhile.
+/// One request on a lead connection with its answer, and the connections that join it.
 ///
-/// Belongs to its transfer's actor. One loop takes all that happens in turn, so that no two
-/// decisions about one file are made at once.
+/// Belongs to its transfer's actor. One loop handles all events in order, so that no two decisions
+/// about one file are made at the same time.
 final class Conversation {
     enum End {
         case answered(Questions.Answer)
-        /// `from` is how far the host is that said so.
+        /// `from` is how far away the redirecting host is.
         case redirected(to: String, from: SocketAddress.Reach)
-        /// The host may speak nothing but HTTP/2, and is asked the same by that.
+        /// The host may speak HTTP/2 only: the same request is repeated over HTTP/2.
         case sameAgain
     }
 
     private let attempt: Attempt
     private let storage: Storage
     private let inbox = TransferInbox()
-    /// Those that are open now, the oldest first.
+    /// The open connections, oldest first.
     private var connections: [Connection] = []
-    /// Those of them whose end nobody waits for yet.
+    /// The open connections without an end handler yet.
     private var unattended: [Connection] = []
 
     init(_ attempt: Attempt, _ storage: Storage) {
@@ -34,13 +34,13 @@ final class Conversation {
     private var content: Content { attempt.fetch.content }
     private var now: Duration { engine.hosts.now }
 
-    /// Sends one request and sees its response through, with all connections that join it.
+    /// Sends one request and handles its response, with all connections that join it.
     ///
     /// - Parameters:
-    ///   - ask: what is asked for.
-    ///   - hop: where; a first connection has its place at that host already.
-    /// - Returns: what came of it.
-    /// - Throws: what ends the transfer, or what this source has come to.
+    ///   - ask: the range or other question to send.
+    ///   - hop: the URL to request; the host has already granted the lead connection its place.
+    /// - Returns: how the request ended.
+    /// - Throws: the end of the transfer, or the failure of this source.
     func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> End {
         let source = attempt.fetch.sources.position
         let (number, route) = attempt.fetch.requests.begin(ask, of: source, at: now)
@@ -63,7 +63,7 @@ final class Conversation {
 
     // MARK: Connections
 
-    /// Sends a request on a connection of its own.
+    /// Opens a connection and sends a request on it.
     @discardableResult
     private func connect(
         _ number: TransferInbox.ConnectionNumber,
@@ -89,9 +89,9 @@ final class Conversation {
         var request = hop.request(route.ask, isByHTTP2: isByHTTP2, for: attempt)
         if isForTag(route) { request.reuse = .never }
         if let limit = engine.rates.limit(for: task) { request.slow(to: limit) }
-        // A stream that is paused would hold up all others of its connection.
+        // Over HTTP/2, a paused stream would block all other streams of its connection.
         if attempt.wantsOwnConnection, !isByHTTP2 { request.httpVersion = .http1 }
-        // Progress shows it before the server has its request.
+        // Progress shows the connection before the server gets the request.
         attempt.live.open(number, at: hop.url, asking: route.ask, answeredTo: sink)
         let handle = engine.begin(request, sink: sink)
         valve.connect(handle)
@@ -103,7 +103,7 @@ final class Conversation {
         return connection
     }
 
-    /// Whether the body of this request may be kept until all of it is there.
+    /// Whether the body of this request may be kept in memory until it is complete.
     private func mayArrive(by route: Requests.Route, at hop: Hop) -> Bool {
         guard route.role == .lead, case .whole = route.ask, !attempt.holdsAnswer else {
             return false
@@ -112,7 +112,8 @@ final class Conversation {
         return target.part == nil && target.file == nil && hop.url.isHTTP
     }
 
-    /// Whether a request has to go out over a new connection to show another tag.
+    /// Whether a request needs a new connection, so that another server may answer with another
+    /// ETag.
     private func isForTag(_ route: Requests.Route) -> Bool {
         guard case .sample = route.ask, route.role == .lead else { return false }
         return attempt.fetch.isAskingForTags
@@ -122,18 +123,18 @@ final class Conversation {
         connections.first { $0.number == number }
     }
 
-    /// Ends a connection; what it has brought stays.
+    /// Ends a connection; the bytes that it has brought are kept.
     private func cut(_ connection: Connection) {
         attempt.fetch.requests.cut(connection.number)
         connection.handle.cancel()
     }
 
-    /// What has become of a connection.
+    /// Returns the decisions about a connection; nil if there is no such connection.
     private func state(of connection: Connection) -> Requests.Connection? {
         attempt.fetch.requests[connection.number]
     }
 
-    /// A connection that is over no longer counts.
+    /// Removes a connection that is over and reports its end to host, source and progress.
     private func remove(_ number: TransferInbox.ConnectionNumber) -> Connection? {
         guard let connection = connection(number) else { return nil }
         connections.removeAll { $0 === connection }
@@ -155,7 +156,7 @@ final class Conversation {
         return connection
     }
 
-    /// Hears of the ends of the connections that are new.
+    /// Sets the end handlers of new connections.
     private func attendToEnds() {
         for connection in unattended {
             let sink = connection.sink
@@ -164,9 +165,9 @@ final class Conversation {
         unattended = []
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Listens to the transfer thread until every connection is over.
+    /// Handles events of the transfer thread until every connection is over.
     private func listen(to lead: Connection) async -> Result<End, TransferEnd> {
         let (inbox, interval, time) = (inbox, engine.checkpointInterval, engine.time)
         return await withDiscardingTaskGroup { group in
@@ -196,7 +197,7 @@ final class Conversation {
                     for connection in connections { cut(connection) }
                 }
                 attendToEnds()
-                // Most small files are over before there is anything to make safe.
+                // Most small files are complete before a checkpoint is needed.
                 if !hasCheckpoints, connections.contains(where: { $0.writer != nil }) {
                     hasCheckpoints = true
                     group.addTask {
@@ -209,7 +210,7 @@ final class Conversation {
                     isTicking = true
                     post(.planIsDue, after: Joining.interval)
                 }
-                // One for all of them, and none where the body has come with its head.
+                // One timer serves all connections; a body that came with its head needs none.
                 if !isDraining, let patience = nextDrainEnd {
                     isDraining = true
                     post(.drainIsDue, after: patience)
@@ -246,7 +247,7 @@ final class Conversation {
         case .checkpointIsDue:
             inbox.beginCheckpoint()
             if !isInTrouble {
-                // First: on a slow disk the checkpoint takes long.
+                // This comes first because a checkpoint takes long on a slow disk.
                 leaveSharedConnection(lead)
                 try await storage.checkpoint()
             }
@@ -286,15 +287,15 @@ final class Conversation {
         }
     }
 
-    /// Has a first connection end that a limit or its disk slows down and whose HTTP/2 connection
-    /// others may share: what is left is asked for by range, on a connection of its own.
+    /// Ends a lead connection that shares an HTTP/2 connection while a limit or the disk slows it
+    /// down.
     ///
-    /// libcurl 7.88 reads nothing from an HTTP/2 connection while one of its streams is paused:
-    /// with
-    /// 10 kB/s for one of two downloads the other one stood still for 8 seconds. And what has come
-    /// for a stream is copied at each pause: one disk of 20 MB/s took all of the transfer thread.
+    /// The rest is then requested by range, on a connection of its own. libcurl 7.88 reads nothing
+    /// from an HTTP/2 connection while one of its streams is paused: with a limit of 10 kB/s for
+    /// one of two downloads, the other stood still for 8 seconds. libcurl also copies the received
+    /// bytes of a stream at each pause: one disk of 20 MB/s used up the transfer thread.
     private func leaveSharedConnection(_ lead: Connection) {
-        // For a link that may work only once a slow disk is the smaller harm.
+        // If a link may work only once, a slow disk does less harm than a second request.
         let isServedAgain = (attempt.fetch.requests.joining?.served ?? 0) > 1
         guard lead.sink.isByHTTP2, let writer = lead.writer,
             (writer.isSlowerThanLine && isServedAgain)
@@ -305,10 +306,10 @@ final class Conversation {
         cut(lead)
     }
 
-    /// How it ended, with what the others have brought.
+    /// Returns the end of the request, considering the bytes that other connections have brought.
     private func sum(of end: Result<End, TransferEnd>?) -> Result<End, TransferEnd> {
         if attempt.controls.isStopped { return .failure(.stopped) }
-        // A first connection that failed does no harm where the others have brought the rest.
+        // A failed lead connection does not matter if the others have brought the rest.
         if attempt.fetch.requests.joining != nil, content.isComplete {
             return .success(.answered(.stored))
         }
@@ -317,7 +318,8 @@ final class Conversation {
 
     // MARK: Heads
 
-    /// Decides, with the head of a first connection read and the body waiting, what to do with it.
+    /// Judges the head of a lead connection whose body is paused, and starts to store or drops the
+    /// body.
     private func judge(_ connection: Connection) async throws(TransferEnd) {
         let judgement = judgement(of: connection)
         switch judgement {
@@ -359,31 +361,32 @@ final class Conversation {
         return judgement
     }
 
-    // MARK: Bodies that are dropped
+    // MARK: Dropped bodies
 
     private func dropBody(of connection: Connection) {
         guard let state = state(of: connection) else { return }
         connection.dropBody(since: state.startedAt, at: now)
     }
 
-    /// How long the first of the bodies that are dropped is still waited for; nil where none is.
+    /// The time until the earliest end of the wait for a dropped body; nil if none is dropped.
     private var nextDrainEnd: Duration? {
         connections.compactMap(\.drainsUntil).min().map { $0 - now }
     }
 
-    /// Ends the connections whose bodies were to be dropped and have not come in their time.
+    /// Ends the connections whose dropped bodies have not ended in time.
     private func endLateDrains() {
         for connection in connections {
             if let end = connection.drainsUntil, end <= now { connection.endDrain() }
         }
     }
 
-    // MARK: The end of the first connection
+    // MARK: The end of the lead connection
 
-    /// Draws the sum of a request that is over.
+    /// Decides how the request of a lead connection ended.
     ///
-    /// - Throws: what ends the whole transfer.
-    /// - Returns: how the request ended; its failure counts where no other connection helps.
+    /// - Throws: the end of the whole transfer.
+    /// - Returns: how the request ended; a failure counts only if the other connections do not
+    ///   bring the rest.
     private func conclude(
         _ connection: Connection,
         _ outcome: TransferOutcome
@@ -401,7 +404,7 @@ final class Conversation {
         }
         var judgement = state(of: connection)?.judgement
         if judgement == nil {
-            // Nobody has judged the head yet: an empty file, one that came in one go, or no answer.
+            // The head was not judged yet: an empty file, a body that came at once, or no answer.
             guard outcome.result == .ok || !sink.kept.isEmpty else {
                 return .failure(.failed(Failure(outcome, hadBody: false)))
             }
@@ -452,8 +455,7 @@ final class Conversation {
         return .failure(.failed(attempt.fetch.endedShort(failure, connection.number)))
     }
 
-    /// Whether more has come by FTP than the server has announced: what it says of the length is
-    /// not believed again.
+    /// Whether an FTP server sent more than it announced; if so, its sizes are not trusted again.
     private func showsAnotherSize(_ connection: Connection) -> Bool {
         guard connection.hop.url.isFTP, connection.route.ask.end == nil,
             let writer = connection.writer, writer.isOverfull, writer.end == content.known.total
@@ -466,10 +468,10 @@ final class Conversation {
 // MARK: - Connections that join
 
 extension Conversation {
-    /// From now on others may join a first connection, where several may bring what it brings.
+    /// Allows further connections to join the lead connection, if its answer can be split.
     ///
-    /// Not where the kernel would have to fill what lies before a first byte in the middle, which
-    /// would stop all transfers.
+    /// Not allowed if the file cannot have holes: a first byte in the middle would make the kernel
+    /// write everything before it, which would block all transfers.
     private func letJoin(_ lead: Connection) {
         guard attempt.target.hasHoles,
             attempt.fetch.letJoin(
@@ -484,7 +486,7 @@ extension Conversation {
         attempt.hops = [lead.route.source: lead.hop]
     }
 
-    /// Lets a connection in whose head fits, and turns every other away.
+    /// Lets a connection join if its head fits, and drops it otherwise.
     private func judgeJoining(_ connection: Connection) async throws(TransferEnd) {
         let judgement = judgement(of: connection)
         guard case .resume(let version) = judgement, case .part(let range, _) = connection.route.ask
@@ -508,16 +510,16 @@ extension Conversation {
         connection.handle.resume()
     }
 
-    /// Leaves to a connection what it splits off another's piece.
+    /// Hands a connection the range that it splits off another connection's segment.
     ///
-    /// - Returns: false where nothing of it is left: the other was faster than expected.
+    /// - Returns: false if the other connection has already brought the whole range.
     private func takesOver(_ connection: Connection, _ range: ByteRange) -> Bool {
         guard case .split(let number) = connection.route.role,
             let victim = self.connection(number), let writer = victim.writer
         else { return true }
         guard writer.position < range.end else { return false }
         writer.leave(from: range.first)
-        // A piece on its way may still go beyond.
+        // The other connection may still write a piece beyond its new end.
         let isPast = writer.position > range.first
         if isPast || victim.route.source != connection.route.source {
             attempt.verifier.noteOverlap()
@@ -526,7 +528,7 @@ extension Conversation {
         return true
     }
 
-    /// Draws the sum of a connection that had joined, or was to.
+    /// Decides how a further connection ended, and what to do next.
     private func concludeJoined(
         _ connection: Connection,
         _ outcome: TransferOutcome
@@ -541,13 +543,13 @@ extension Conversation {
         perform(attempt.fetch.ended(connection.number, end, at: now), for: connection)
     }
 
-    /// Gives what is missing to as many connections as are of use.
+    /// Assigns the missing ranges to as many connections as are useful.
     private func plan() {
         guard attempt.fetch.requests.joining != nil, !attempt.controls.isStopped else { return }
         let task = attempt.job.task
         let places = attempt.fetch.partSources.map { source in
             let host = attempt.hop(to: source).origin
-            // Nor does anybody join at a host that asked to be left alone.
+            // No connection is added at a host that is in back-off.
             let rests = engine.rests.remaining(of: host, for: task) != nil
             return Joining.Look.Place(
                 source: source,
@@ -569,11 +571,11 @@ extension Conversation {
         perform(attempt.fetch.plan(look))
     }
 
-    /// Carries out what was decided.
+    /// Carries out decisions.
     ///
     /// - Parameters:
-    ///   - steps: what is to be done, one after the other.
-    ///   - connection: that whose head or end has called for it.
+    ///   - steps: the decisions, in order.
+    ///   - connection: the connection whose head or end caused them; nil if none did.
     private func perform(_ steps: [Requests.Step], for connection: Connection? = nil) {
         for step in steps {
             switch step {
@@ -581,7 +583,8 @@ extension Conversation {
                 if let hop = hop(of: route, way, from: connection) {
                     connect(number, route, at: hop)
                 } else {
-                    // Nobody follows there: it has failed before it was made.
+                    // The redirect may not be followed, so the connection failed before it was
+                    // made.
                     let end = Fetch.JoinedEnd.empty(isRefusal: false)
                     perform(attempt.fetch.ended(number, end, at: now))
                     attempt.fetch.requests.closed(number)
@@ -606,7 +609,7 @@ extension Conversation {
         }
     }
 
-    /// Where a connection is to be made; nil where nobody goes.
+    /// Returns where to make a connection; nil if its redirect may not be followed.
     private func hop(of route: Requests.Route, _ way: Requests.Way, from last: Connection?) -> Hop?
     {
         switch way {
@@ -620,7 +623,7 @@ extension Conversation {
 }
 
 extension TransferOutcome {
-    /// Whether a host may have ended it so that gives no further connection.
+    /// Whether a host that allows no further connection may have ended the transfer like this.
     fileprivate var isRefusal: Bool {
         switch result {
         case .gotNothing, .receiveError, .sendError: true

@@ -3,10 +3,10 @@
 import Curl
 import iDownState
 
-/// One attempt to bring a task's file: asks, judges, stores, and publishes.
+/// Runs one attempt to download a task's file: requests, judges, stores and publishes.
 ///
-/// Every step that others rely on is committed to the journal before the next one is taken. What is
-/// decided stands in ``Fetch``; here it is carried out, one step after the other.
+/// Each step on which others rely is committed to the list before the next step. ``Fetch`` makes
+/// the decisions; this actor carries them out one at a time.
 actor Transfer {
     private let attempt: Attempt
     private let storage: Storage
@@ -20,16 +20,16 @@ actor Transfer {
     private var target: TargetFile { attempt.target }
     private var controls: Controls { attempt.controls }
     private var content: Content { attempt.fetch.content }
-    /// Who was asked last, redirects followed.
+    /// The host of the last request, redirects included; nil before the first.
     private var lastHost: Origin?
-    /// Whether others have as many connections there as it was seen to allow.
+    /// Whether the last host has as many open connections as it was seen to allow.
     private var isCrowded: Bool { lastHost.map(engine.hosts.isAtLimit) ?? false }
 
-    /// Runs to the end, whatever that is, and reports it.
+    /// Runs the attempt to its end and reports how it ended.
     func run() async {
         var failure: Failure?
         do throws(TransferEnd) {
-            // First of all: verbs wait until it is known what an earlier attempt has left.
+            // This comes first because verbs wait until the files of an earlier attempt are known.
             try await reopen()
             attempt.tell(
                 .started,
@@ -69,12 +69,13 @@ actor Transfer {
         }
         attempt.verifier.end()
         target.release()
-        // Before the owner hears of the end, which may start the task's next transfer at once.
+        // This comes before the owner hears of the end, because it may then start the task's next
+        // attempt.
         engine.rates.leave(attempt.job.task)
         await attempt.ledger.end(failure)
     }
 
-    /// Looks at what an earlier attempt has left.
+    /// Opens the file of an earlier attempt and checks how much of it counts.
     private func reopen() async throws(TransferEnd) {
         let file = attempt.job.file
         switch try await target.reopen() {
@@ -88,27 +89,28 @@ actor Transfer {
         case .copy(let size, let byteCount):
             attempt.fetch.content.foundPart(size: size)
             let claimed = attempt.job.segments
-            // A copy of another moment than the record's may lack bytes anywhere.
+            // A copy made at another time than the record may lack bytes anywhere.
             let isOfRecord = byteCount == claimed.byteCount && content.stored == claimed
             attempt.fetch.content.isCopy()
             if !isOfRecord || attempt.job.possibleName != nil { attempt.fetch.content.forget() }
         }
-        // It may be changed from here on, so that nobody may publish it as it is; and where it is
-        // gone, whoever waits to hear whether it has its name need not wait for the server.
+        // From here on the file may change, so the recorded intent to publish it must go. If the
+        // file is gone, calls that wait for the outcome of that publication need not wait for the
+        // server.
         if let file = target.file ?? file, attempt.job.possibleName != nil {
             try await attempt.ledger.commit(
                 .opened(file, content.known, keeping: content.synced)
             )
         }
-        // Known beforehand, it need not cost a request.
+        // If the size is known, a lack of space shows without a request.
         if let total = content.known.total {
             try await target.checkSpace(for: total, keeping: content.stored.byteCount)
         }
     }
 
-    /// Has it recorded that this attempt steps aside.
+    /// Records that the attempt ends because of a hold.
     ///
-    /// - Returns: the failure to report instead where it could not be recorded.
+    /// - Returns: the failure to report if the hold could not be recorded; nil otherwise.
     private func stepAside(for obstacle: Obstacle) async -> Failure? {
         do throws(TransferEnd) {
             try await attempt.ledger.commit(.held(by: obstacle))
@@ -122,9 +124,9 @@ actor Transfer {
 
     // MARK: The sources
 
-    /// Brings a file that fits its digests, from whatever source has it.
+    /// Downloads a file that matches its digests, from one source after another.
     ///
-    /// - Throws: why no source has it.
+    /// - Throws: the reason why no source has the file.
     private func bring() async throws(TransferEnd) {
         if target.isPublished { return }
         attempt.fetch.begin()
@@ -163,12 +165,12 @@ actor Transfer {
         }
     }
 
-    /// What one source has come to.
+    /// The outcome of one source.
     private enum Outcome {
         case file
-        /// These pieces do not fit, and the rest need not be fetched again.
+        /// The hashes of these pieces do not match; only these pieces have to be fetched again.
         case badPieces([ByteRange])
-        /// All of it is there, and it is not the right one.
+        /// The file is complete, but it is the wrong one.
         case wrongFile(Failure)
         case end(TransferEnd)
     }
@@ -202,8 +204,8 @@ actor Transfer {
         ) { () throws(TransferEnd) in try await ledger.pieceHashes() }
     }
 
-    /// A body without a length has ended, and is held against its digest now: a pause meanwhile
-    /// must not cost it.
+    /// Records the size of a body without Content-Length before its digest is checked, so that a
+    /// pause meanwhile does not lose the body.
     private func noteEnd() async throws(TransferEnd) {
         guard content.known.total == nil, attempt.fetch.hasDigest else { return }
         var version = content.known
@@ -211,9 +213,9 @@ actor Transfer {
         try await attempt.note(version)
     }
 
-    /// Ends an attempt in which every source has failed, or wants to be left alone.
+    /// Ends an attempt in which every source has failed or is in back-off.
     private func conclude(_ end: TransferEnd) async throws(TransferEnd) -> Never {
-        // The next attempt is not to take what was given up for a version of the file.
+        // Record the version, so that the next attempt does not continue the discarded one.
         if !end.spoilsContent, content.stored.isEmpty, content.known != attempt.ledger.version,
             let file = target.file
         {
@@ -224,16 +226,16 @@ actor Transfer {
         throw end
     }
 
-    /// The record gives up what does not fit before it is overwritten.
+    /// Removes mismatched pieces from the record before they are overwritten.
     private func giveUp(_ bad: [ByteRange]) async throws(TransferEnd) {
         guard !bad.isEmpty else { return }
         attempt.fetch.content.remove(bad)
         try await attempt.ledger.commit(.checkpointed(content.synced))
     }
 
-    // MARK: Questions
+    // MARK: Requests
 
-    /// Asks the present source until every byte is stored.
+    /// Sends requests to the present source until every byte is stored.
     private func fetch() async throws(TransferEnd) {
         let ledger = attempt.ledger
         if content.isComplete, target.part != nil, ledger.copy == nil { return }
@@ -268,8 +270,10 @@ actor Transfer {
         }
     }
 
-    /// Whether bytes on disk are those that the file begins with, so that to compare them would
-    /// prove nothing: an FTP server may ignore REST and send the file from its first byte.
+    /// Whether the bytes in a range equal those at the beginning of the file.
+    ///
+    /// A comparison with them would prove nothing, because an FTP server may ignore REST and send
+    /// the file from its first byte.
     private func repeatsBeginning(_ range: ByteRange) async throws(TransferEnd) -> Bool {
         guard let part = target.part else { return false }
         return try await target.disk { () throws(FileError) in
@@ -278,7 +282,7 @@ actor Transfer {
         }
     }
 
-    /// One question and its answer, redirects followed.
+    /// Sends one request, follows redirects and returns the answer.
     private func exchange(_ ask: Ask) async throws(TransferEnd) -> Questions.Answer {
         var hop = attempt.firstHop
         for count in 0...Hop.limit {
@@ -312,7 +316,7 @@ actor Transfer {
 
     private func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> Conversation.End {
         guard !controls.isStopped else { throw .stopped }
-        // A host that asked to be left alone is left alone, wherever a redirect leads from.
+        // A host in back-off gets no request, even if a redirect leads to it.
         let rest = engine.rests.remaining(of: hop.origin, for: attempt.job.task)
         if let rest { throw .held(.hostRests(for: rest)) }
         attempt.live.activity = .connecting
@@ -323,13 +327,12 @@ actor Transfer {
 
     // MARK: Several answers by FTP
 
-    /// Makes sure that a file that came in several answers is one version of it.
+    /// Makes sure that a file from several answers is of one version.
     ///
-    /// No answer by FTP or SFTP says which version its bytes are of: the date is asked for before
-    /// the
-    /// file is opened, or after it, and whoever puts another file there in between has two of them
-    /// mixed. So the server is asked again behind the last byte. Where it is not one version, one
-    /// answer brings it anew. A digest would tell by itself.
+    /// Answers by FTP or SFTP do not identify the version of their bytes. The date is requested
+    /// before or after the file is opened, and the file may be replaced in between. So the server
+    /// is asked again after the last byte. If the versions differ, the file is fetched again in one
+    /// answer. With a digest this check is not needed.
     private func lookBack() async throws(TransferEnd) {
         guard !content.isOfOneAnswer, !attempt.fetch.hasDigest, !attempt.firstHop.url.isHTTP,
             try await !isStillThere()
@@ -338,11 +341,10 @@ actor Transfer {
         try await fetch()
     }
 
-    /// Whether the server has the very file still, as far as its date, its length, its first and
-    /// its last bytes tell.
+    /// Whether the server still has the same file, by its date, length, first and last bytes.
     ///
-    /// The first connection has brought the first bytes, so that a file that was replaced later on
-    /// has others. A server that refuses to tell leaves it at what is known.
+    /// The lead connection brought the first bytes, so a file that was replaced later has others.
+    /// If the server refuses the request, the file counts as unchanged.
     private func isStillThere() async throws(TransferEnd) -> Bool {
         guard let total = content.known.total,
             let ending = ByteRange(from: max(0, total - OverlapProof.sample), to: total),
@@ -361,7 +363,8 @@ actor Transfer {
 
     // MARK: The finished file
 
-    /// Gives the complete file its name: synced, intended, renamed, synced again, recorded.
+    /// Publishes the complete file: syncs it, records the intent, renames it, syncs again, records
+    /// the end.
     private func publish() async throws(TransferEnd) {
         guard !controls.isStopped else { throw .stopped }
         guard let file = target.file else { throw .failed(FileError.vanished.failure) }
@@ -380,7 +383,7 @@ actor Transfer {
                 )
             )
         }
-        // All its bytes were compared.
+        // All bytes of the copy were compared, so the record now names it.
         if let copy = ledger.copy {
             try await ledger.commit(.opened(copy, content.known, keeping: content.synced))
         }
@@ -398,24 +401,24 @@ actor Transfer {
                 .completed(name: name, size: size, integrity, movedTo: newFolder)
             )
         } catch {
-            // Without a name it is gone.
+            // A file without a name is gone once it is closed.
             if hasArrived, target.part == nil { attempt.fetch.content.forget() }
             throw error
         }
     }
 
-    /// Where the complete file is a metalink, adds the files that it lists to the list of tasks.
+    /// Adds the files that a complete metalink lists as tasks; does nothing for other files.
     ///
-    /// Runs before the metalink gets its name, because after a crash in between the files might
-    /// never
-    /// be added. Such a crash has the next attempt add them once more, which finds their tasks.
+    /// This runs before the metalink is published, because a crash in between could otherwise lose
+    /// the files. After a crash the next attempt adds the files again, and finds the tasks that
+    /// exist.
     ///
-    /// What is listed is no metalink again: two that list each other would go on for ever. So of a
-    /// file that has its name already, as all that are listed have, the name alone tells.
+    /// A listed metalink is not added, because two that list each other would never end. All listed
+    /// files have a name, so for a file with a given name only the name decides whether it is a
+    /// metalink.
     ///
-    /// - Throws: `Server.BadResponse` where it is none, or where nothing that it lists can be
-    ///   added:
-    ///   whoever asks for a metalink wants the files.
+    /// - Throws: `Server.BadResponse` if the document is no metalink or lists no file that may be
+    ///   added, because the user wants the listed files.
     private func addListedFiles() async throws(TransferEnd) {
         let request = attempt.job.request
         let mimeType = request.fileName == nil ? content.known.mimeType : ""
@@ -463,11 +466,10 @@ actor Transfer {
         try await attempt.ledger.add(listed, leavingOut: all - listed.count)
     }
 
-    /// Whether a URL leads no nearer than to where its metalink came from.
+    /// Whether a listed URL leads at least as far away as the hosts that served the metalink.
     ///
-    /// A site out there has no business in sending us to this machine. A name tells nothing before
-    /// it is looked up: its address is held against the task's `metalinkReach` when it is connected
-    /// to.
+    /// A remote site must not send idown to this computer or its network. A host name is checked
+    /// after its lookup: on connecting, its address is compared with the task's `metalinkReach`.
     private func mayBeListed(_ url: String) -> Bool {
         guard let furthest = attempt.furthestHost, let url = try? URLReference(url) else {
             return true
@@ -477,8 +479,7 @@ actor Transfer {
 }
 
 extension TaskRequest {
-    /// How far the host was that listed the file in a metalink; nil where none of another computer
-    /// did.
+    /// The reach of the host that listed the file in a metalink; nil if no other computer did.
     var listingReach: SocketAddress.Reach? {
         metalinkReach.map { SocketAddress.Reach(rawValue: $0) ?? .beyond }
     }
