@@ -304,12 +304,13 @@ let package = Package(
         ),
         .testTarget(
             name: "iDownBusTests",
-            dependencies: ["CDBus", "DBus", "iDownBus", "iDownSettings", "iDownTesting"],
+            dependencies: ["DBus", "iDownBus", "iDownSettings", "iDownTesting"],
             swiftSettings: house
         ),
         .testTarget(
             name: "iDownServiceTests",
             dependencies: [
+                "CDBus",
                 "CLinux",
                 "Curl",
                 "DBus",

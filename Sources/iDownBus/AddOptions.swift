@@ -87,13 +87,13 @@ public struct AddOptions: Hashable, Sendable {
 
 extension AddOptions {
     /// The given keys that describe one file, and are refused with more than one URL.
-    var keysOfOneFile: [Key] {
+    package var keysOfOneFile: [String] {
         var keys: [Key] = []
         if filename != nil { keys.append(.filename) }
         if checksum != nil { keys.append(.checksum) }
         if !mirrors.isEmpty { keys.append(.mirrors) }
         if expectedSize != nil { keys.append(.expectedSize) }
-        return keys
+        return keys.map(\.rawValue)
     }
 
     /// The keys that the service accepts.

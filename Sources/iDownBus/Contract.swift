@@ -23,7 +23,7 @@ public enum Contract {
     public static let settingsInterface: InterfaceName = "org.idown.Settings1"
 
     /// The activation token in the platform data of `org.freedesktop.Application`.
-    static let activationToken = "activation-token"
+    package static let activationToken = "activation-token"
 
     /// The interface by which desktops hand over links, also at ``managerPath``.
     public static let applicationInterface: InterfaceName = "org.freedesktop.Application"
@@ -57,9 +57,6 @@ public enum Contract {
 
     /// The answer of Wait for a task that was removed.
     public static let removed = "removed"
-
-    /// What the downloads of AddMany may take in memory: 100,000 of them with six values each.
-    static let addManyMemory = 96 << 20
 
     /// The most tasks that one client, and all clients together, may wait for by Wait.
     public static let pendingWaits = (client: 1_000, all: 10_000)

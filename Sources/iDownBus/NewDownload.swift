@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DBus
+package import DBus
 
 /// One of the downloads that AddMany adds: a URL with options of its own.
 public struct NewDownload: Hashable, Sendable {
@@ -28,7 +28,7 @@ extension NewDownload {
     ///
     /// - Throws: `LimitExceeded` for more than ``Contract/maximumURLs``; `InvalidOption` for the first
     ///   one that has no URL or a bad option, whose place the text names.
-    static func all(
+    package static func all(
         in dictionaries: [[String: Value]]
     ) async throws(ManagerError) -> [NewDownload] {
         let (count, most) = (dictionaries.count, Contract.maximumURLs)

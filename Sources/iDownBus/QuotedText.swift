@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A foreign text as an error shows it: quoted, shortened, and without control characters.
-struct QuotedText: CustomStringConvertible {
+package struct QuotedText: CustomStringConvertible {
     /// The most characters: enough to recognise the text, and short enough for one line.
     private static let maximumLength = 64
 
     private let text: String
 
-    init(_ text: String) {
+    /// Quotes a text.
+    package init(_ text: String) {
         self.text = text
     }
 
-    var description: String {
+    package var description: String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(Self.maximumLength) {
             scalars.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)

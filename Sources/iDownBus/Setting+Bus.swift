@@ -9,13 +9,13 @@ extension Setting {
     private static let direct = "none"
 
     /// The name of the property.
-    var memberName: MemberName { MemberName(checked: rawValue) }
+    package var memberName: MemberName { MemberName(checked: rawValue) }
 
     /// The interface that has the property.
     var interface: InterfaceName { place.interface }
 
     /// The type of the property.
-    var signature: Signature {
+    package var signature: Signature {
         switch kind {
         case .number, .days: "u"
         case .seconds, .rate, .size: "t"
@@ -38,7 +38,7 @@ extension Setting {
     }
 
     /// Decodes a value of the property; nil for another type.
-    func content(_ value: Value) -> Content? {
+    package func content(_ value: Value) -> Content? {
         switch value {
         case .uint32(let number): .number(UInt64(number))
         case .uint64(let number): .number(number)

@@ -76,19 +76,23 @@ extension TaskListing: BusType {
     }
 
     /// The same tasks as objects, for GetManagedObjects: `a{oa{sa{sv}}}`.
-    struct Objects: BusType {
-        static var signature: Signature { [ObjectPath: [String: TaskProperties]].signature }
+    package struct Objects: BusType {
+        /// Objects by their paths.
+        package static var signature: Signature { [ObjectPath: [String: TaskProperties]].signature }
 
         let listing: TaskListing
 
-        init(_ listing: TaskListing) { self.listing = listing }
+        /// Takes a list.
+        package init(_ listing: TaskListing) { self.listing = listing }
 
-        init(from reader: inout WireReader) throws(DecodingFailure) {
+        /// Passes over objects: they are only sent.
+        package init(from reader: inout WireReader) throws(DecodingFailure) {
             listing = TaskListing()
             _ = try [ObjectPath: [String: TaskProperties]](from: &reader)
         }
 
-        func write(to writer: inout WireWriter) {
+        /// Appends all tasks.
+        package func write(to writer: inout WireWriter) {
             writer.array(of: "{") { writer in
                 for (place, id) in listing.ids.enumerated() {
                     guard let path = TaskPath(id: id) else { continue }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DBus
+package import DBus
 
 /// A method that changes the state of tasks: one, several, or all that it can change.
 ///
@@ -18,5 +18,6 @@ public enum TaskMethod: String, CaseIterable, Hashable, Sendable {
     /// Removes a task from the list; a finished file stays.
     case remove = "Remove"
 
-    var memberName: MemberName { MemberName(checked: rawValue) }
+    /// The name of the method.
+    package var memberName: MemberName { MemberName(checked: rawValue) }
 }

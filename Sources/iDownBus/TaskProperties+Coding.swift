@@ -174,7 +174,7 @@ extension TaskProperties {
     }
 
     /// A property as it is sent, a variant.
-    func variant(of property: TaskProperty) -> WireWriter {
+    package func variant(of property: TaskProperty) -> WireWriter {
         var task = self
         var content = PropertyContent()
         try? task.code(property, with: &content)

@@ -107,7 +107,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     }
 
     /// Throws `InvalidArgs` for a value out of the property's range.
-    func judge(_ value: Value) throws(BusError) {
+    package func judge(_ value: Value) throws(BusError) {
         let (number, range): (UInt64, ClosedRange<UInt64>)
         switch (self, value) {
         case (.speedLimit, .uint64(let limit)): (number, range) = (limit, Contract.speedLimit)
@@ -124,7 +124,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     /// Returns the properties that a client asks for by their keys.
     ///
     /// - Throws: `InvalidOption` for an unknown key.
-    static func all(named words: [String]) throws(ManagerError) -> [TaskProperty] {
+    package static func all(named words: [String]) throws(ManagerError) -> [TaskProperty] {
         try words.map { word throws(ManagerError) in
             guard let property = named(word) else {
                 throw ManagerError(

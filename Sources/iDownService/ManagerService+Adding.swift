@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
-package import iDownBus
+import DBus
+import iDownBus
 import iDownData
 import iDownSettings
 import iDownState
 import iDownloader
 
 extension ManagerService {
-    package nonisolated func addURL(
+    /// Adds a download; AddURL comes here without options.
+    ///
+    /// It must return at once, because calls come by the thousand and no task waits for each.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - answer: Takes the task's id or the error; called exactly once, on any thread.
+    ///   - url: The URL as the client gave it.
+    ///   - options: The options, decoded.
+    nonisolated func addURL(
         _ call: Call,
         _ answer: @escaping Answer<String>,
         _ url: String,
@@ -23,7 +32,16 @@ extension ManagerService {
         }
     }
 
-    package nonisolated func addURLs(
+    /// Adds all URLs together or none; with more than one URL, the options hold nothing that is for
+    /// one file.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - answer: Takes one id per URL, in the same order, or the error of the first bad URL or of
+    ///     the options; called exactly once, on any thread.
+    ///   - urls: The URLs as the client gave them.
+    ///   - options: The options, decoded.
+    nonisolated func addURLs(
         _ call: Call,
         _ answer: @escaping Answer<[String]>,
         _ urls: [String],
@@ -38,11 +56,26 @@ extension ManagerService {
         }
     }
 
-    package func addMany(_ call: Call, _ downloads: [NewDownload]) async throws -> [String] {
+    /// Adds all downloads, each with its own options, together or none.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - downloads: The downloads, decoded.
+    /// - Returns: One id per download, in the same order.
+    /// - Throws: The error of the first bad download, with its place.
+    func addMany(_ call: Call, _ downloads: [NewDownload]) async throws -> [String] {
         try await add(.many(downloads), AddOptions(), call).map(\.description)
     }
 
-    package func addMetalink(
+    /// Adds all files that a metalink of this machine lists, or none.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - path: The path as the client gave it.
+    ///   - options: The options for every file, without those for a single file.
+    /// - Returns: One id per file, in the order of the metalink.
+    /// - Throws: `AccessDenied` for a sandboxed caller, and what `addURLs` throws.
+    func addMetalink(
         _ call: Call,
         _ path: String,
         _ options: AddOptions
@@ -54,7 +87,8 @@ extension ManagerService {
     /// Nobody reads more names than that.
     private static let mostToldOfHandOver = 100
 
-    package func open(_ call: Call, _ uris: [String]) async throws {
+    /// Adds what a person opened, all of it or nothing: URLs, `idown:` links and local metalinks.
+    func open(_ call: Call, _ uris: [String]) async throws {
         let ids = try await add(.opened(uris), AddOptions(), call)
         for id in ids.prefix(Self.mostToldOfHandOver) {
             if let task = try? await coordinator.task(id) { handedOver(task) }

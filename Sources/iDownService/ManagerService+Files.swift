@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
+import DBus
 import iDownBus
 import iDownState
 import iDownloader
 
 extension ManagerService {
-    package func openFile(_ call: Call, of id: String) async throws -> OpenDescriptor {
+    /// Opens the file of a task for reading; for a sandboxed caller, a pipe with its bytes.
+    func openFile(_ call: Call, of id: String) async throws -> OpenDescriptor {
         let id = try await permitted(call, id)
         let owner = await callers.caller(of: call).owner
         let record = try await coordinator.task(id).record

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
-package import iDownBus
+import DBus
+import iDownBus
 import iDownData
 import iDownState
 import iDownloader
 
 // Hand-overs from browsers.
 extension ManagerService {
-    package nonisolated func handOver(
+    /// Adds a download that a browser holds, as provisional, if the server answers idown as it has
+    /// answered the browser.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - answer: Takes the task's id or the error; called exactly once, on any thread.
+    ///   - url: The URL as the client gave it.
+    ///   - options: The options, decoded; they have a token.
+    nonisolated func handOver(
         _ call: Call,
         _ answer: @escaping Answer<String>,
         _ url: String,
@@ -21,7 +29,10 @@ extension ManagerService {
         }
     }
 
-    package func confirm(_ call: Call, _ token: String) async throws -> String {
+    /// Makes what was handed over a task like any other, and returns its id.
+    ///
+    /// - Throws: `NoSuchTask` for a token that is unknown, or was withdrawn.
+    func confirm(_ call: Call, _ token: String) async throws -> String {
         try await permit(call)
         let id = try await coordinator.confirmHandOver(try Self.checked(token))
         // Not awaited: the browser holds its answer until this call has its own.
@@ -33,7 +44,8 @@ extension ManagerService {
         return id.description
     }
 
-    package func withdraw(_ call: Call, _ token: String) async throws {
+    /// Takes away what was handed over, for ever.
+    func withdraw(_ call: Call, _ token: String) async throws {
         try await permit(call)
         try await coordinator.withdrawHandOver(try Self.checked(token))
     }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
-package import iDownBus
+import DBus
+import iDownBus
 import iDownData
 import iDownState
 import iDownloader
 
 // What is asked and changes nothing.
 extension ManagerService {
-    package func getTask(_ call: Call, _ id: String) async throws -> TaskProperties {
+    /// Returns one task.
+    func getTask(_ call: Call, _ id: String) async throws -> TaskProperties {
         let view = await view(for: call)
         return view(try await coordinator.task(try taskID(id)))
     }
 
-    package func hasTask(_ id: String) async throws -> Bool {
+    /// Returns whether a task has this id.
+    func hasTask(_ id: String) async throws -> Bool {
         guard let id = TaskID(id) else { return false }
         do {
             _ = try await coordinator.task(id)
@@ -23,23 +25,30 @@ extension ManagerService {
         }
     }
 
-    package func taskIDs() async throws -> [String] {
+    /// Returns the ids of all tasks, in the order in which they were added.
+    func taskIDs() async throws -> [String] {
         try await coordinator.taskIDs().map(\.description)
     }
 
-    package func explain(_ call: Call, _ id: String) async throws -> [String] {
+    /// Returns why a task makes no progress, one text per reason; empty for a task that makes
+    /// progress or is completed.
+    func explain(_ call: Call, _ id: String) async throws -> [String] {
         try await coordinator.reasons(for: try taskID(id)).map(\.text)
     }
 
-    package func explainCodes(_ call: Call, _ id: String) async throws -> [TaskReason] {
+    /// Returns why a task makes no progress, as codes with the values of which the texts of
+    /// `explain` are made.
+    func explainCodes(_ call: Call, _ id: String) async throws -> [TaskReason] {
         try await coordinator.reasons(for: try taskID(id)).map(\.data)
     }
 
-    package func history(_ call: Call, of id: String) async throws -> [HistoryEntry] {
+    /// Returns what has happened in the attempts of a task that is not completed, the oldest first.
+    func history(_ call: Call, of id: String) async throws -> [HistoryEntry] {
         try await coordinator.history(of: try await permitted(call, id)).map(HistoryEntry.init)
     }
 
-    package func connections(_ call: Call, of id: String) async throws -> [[String: Value]] {
+    /// Returns the connections that a task has open, the oldest first.
+    func connections(_ call: Call, of id: String) async throws -> [[String: Value]] {
         try await coordinator.connections(of: try await permitted(call, id)).map { connection in
             [
                 "host": .string(connection.host),
@@ -53,7 +62,8 @@ extension ManagerService {
 
     // MARK: The list
 
-    package var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
+    /// How many tasks are in the list, how many are waiting, and how many are downloading.
+    var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
         get async throws {
             Self.told(try await coordinator.counts())
         }
@@ -66,27 +76,34 @@ extension ManagerService {
         )
     }
 
-    package var speed: UInt64 { get async { await coordinator.speed } }
+    /// The speed of all tasks together, in bytes per second.
+    var speed: UInt64 { get async { await coordinator.speed } }
 
-    package var position: (list: String, serial: UInt64) {
+    /// Which list this is, and the serial of its newest commit that changed tasks.
+    var position: (list: String, serial: UInt64) {
         get async throws {
             let position = try await coordinator.position()
             return (position.list, UInt64(clamping: position.serial))
         }
     }
 
-    package func watchObjects(_ call: Call) async {
+    /// Has a client hear of the tasks' objects, until it leaves the bus or says otherwise.
+    func watchObjects(_ call: Call) async {
         guard let client = call.sender else { return }
         await announcer.watch(for: client, over: call.connection)
     }
 
-    package func unwatchObjects(_ call: Call) async {
+    /// A client wants to hear of objects no more.
+    func unwatchObjects(_ call: Call) async {
         if let client = call.sender { await announcer.unwatch(for: client) }
     }
 
     // MARK: Many tasks
 
-    package func changes(
+    /// Returns one page of the tasks that changed and were removed after a serial.
+    ///
+    /// - Throws: `LimitExceeded` for a serial whose changes are not known: the client lists anew.
+    func changes(
         _ call: Call,
         since serial: UInt64,
         _ query: ChangesQuery
@@ -97,11 +114,22 @@ extension ManagerService {
         }
     }
 
-    package func listTasks(_ call: Call) async throws -> TaskListing {
+    /// Returns all tasks in the order in which they were added.
+    ///
+    /// - Throws: `LimitExceeded` if the list is too long for an answer.
+    func listTasks(_ call: Call) async throws -> TaskListing {
         try await listing(call) { try await coordinator.tasks(into: $0, $1) }
     }
 
-    package func getTasks(
+    /// Returns some tasks in the order of their ids in the call; unknown ids are left out.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - ids: The ids.
+    ///   - properties: What to tell of each task; an empty array means all.
+    /// - Returns: The tasks.
+    /// - Throws: `LimitExceeded` if the tasks are too many for an answer.
+    func getTasks(
         _ call: Call,
         _ ids: [String],
         _ properties: [TaskProperty]
@@ -112,7 +140,10 @@ extension ManagerService {
         return try await listing(call, of: keys) { try await coordinator.tasks(ids, into: $0, $1) }
     }
 
-    package func findTasks(
+    /// Returns one page of the tasks that match a query, and how many match in all.
+    ///
+    /// - Throws: `LimitExceeded` if the page is too long for an answer.
+    func findTasks(
         _ call: Call,
         _ query: TaskQuery
     ) async throws -> (page: TaskListing, total: UInt32) {

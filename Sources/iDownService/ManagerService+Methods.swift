@@ -1,27 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
-package import iDownBus
+import DBus
+import iDownBus
 import iDownData
 import iDownState
 
-extension ManagerService: ManagerHandling {
-    package nonisolated var version: String { Contract.version }
+// Verbs.
+extension ManagerService {
+    /// Shows the list to a person who started the program without naming a URL.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - token: The activation token of what was clicked, which lets a window take the focus;
+    ///     empty for none.
+    func activate(_ call: Call, token: String) { activated(token) }
 
-    package func activate(_ call: Call, token: String) { activated(token) }
-
-    package func quit(_ call: Call) async throws {
+    /// Saves everything and ends the service.
+    func quit(_ call: Call) async throws {
         try await permit(call)
         quitting()
     }
 
     // MARK: Verbs
 
-    package func carryOut(_ call: Call, _ method: TaskMethod, on id: String) async throws {
+    /// Carries out a method on a task.
+    func carryOut(_ call: Call, _ method: TaskMethod, on id: String) async throws {
         try await coordinator.carryOut(Command(method), on: try await permitted(call, id))
     }
 
-    package func carryOut(
+    /// Carries out a method on several tasks in one commit, and returns how many changed.
+    ///
+    /// - Throws: `NoSuchTask` if an id is unknown; nothing may have changed then.
+    func carryOut(
         _ call: Call,
         _ method: TaskMethod,
         onEach ids: [String]
@@ -31,7 +41,12 @@ extension ManagerService: ManagerHandling {
         return UInt32(clamping: try await coordinator.carryOut(Command(method), on: ids))
     }
 
-    package func carryOutOnAll(_ call: Call, _ method: TaskMethod) async throws -> UInt32 {
+    /// Carries out a method on all tasks that it is meant for, in one commit, and returns how many
+    /// changed.
+    ///
+    /// Resume is meant for all paused and failed tasks, pause for all waiting and downloading ones,
+    /// remove for all completed ones, and each other method for none.
+    func carryOutOnAll(_ call: Call, _ method: TaskMethod) async throws -> UInt32 {
         let states: Set<TaskState.Kind> =
             switch method {
             case .resume: [.paused, .failed]
@@ -45,7 +60,8 @@ extension ManagerService: ManagerHandling {
         )
     }
 
-    package func removeTasks(
+    /// Removes several tasks from the list; finished files stay or go to the trash.
+    func removeTasks(
         _ call: Call,
         _ ids: [String],
         _ options: RemoveOptions
@@ -66,12 +82,14 @@ extension ManagerService: ManagerHandling {
 
     // MARK: One task
 
-    package func setURL(_ call: Call, of id: String, to url: String) async throws {
+    /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
+    func setURL(_ call: Call, of id: String, to url: String) async throws {
         let id = try await permitted(call, id)
         try await coordinator.setURL(of: id, to: Wishes.reference(url))
     }
 
-    package func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
+    /// Changes options of a task, all of them or none.
+    func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
         let id = try await permitted(call, id)
         let wishes = wishes(for: await callers.caller(of: call).owner)
         // Before the folder is made.
@@ -80,11 +98,13 @@ extension ManagerService: ManagerHandling {
         try await coordinator.edit(id, wishes.judge(options, for: record))
     }
 
-    package func setPriority(_ call: Call, of id: String, to priority: Int32) async throws {
+    /// Changes the place of a task in the queue.
+    func setPriority(_ call: Call, of id: String, to priority: Int32) async throws {
         try await coordinator.setPriority(priority, of: try await permitted(call, id))
     }
 
-    package func set(
+    /// Sets a property of a task that can be written, to a value of its type and within its range.
+    func set(
         _ call: Call,
         _ property: TaskProperty,
         of id: String,
@@ -104,7 +124,8 @@ extension ManagerService: ManagerHandling {
         }
     }
 
-    package func wait(_ call: Call, for id: String) async throws -> String {
+    /// Waits until a task is completed, failed, cancelled or removed, and returns the word for it.
+    func wait(_ call: Call, for id: String) async throws -> String {
         let id = try taskID(id)
         let owner = await callers.caller(of: call).owner
         return try await departures.during(call, in: self) {
@@ -114,7 +135,8 @@ extension ManagerService: ManagerHandling {
         }
     }
 
-    package func verify(_ call: Call, _ id: String) async throws -> String {
+    /// Reads a finished file again, and returns the word for what is known of it then.
+    func verify(_ call: Call, _ id: String) async throws -> String {
         let id = try await permitted(call, id)
         let owner = await callers.caller(of: call).owner
         return try await departures.during(call, in: self) {

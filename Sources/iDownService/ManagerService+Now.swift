@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
-package import iDownBus
+import DBus
+import iDownBus
 import iDownData
-package import iDownSettings
+import iDownSettings
 import iDownState
 
 // What is at hand, for what clients ask all the time.
 extension ManagerService {
-    package nonisolated func taskNow(
+    /// Returns a task.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - id: The id.
+    ///   - isObject: Whether the task's object is asked: its caller is to hear of objects then.
+    /// - Returns: The task, or nil.
+    nonisolated func taskNow(
         _ call: Call,
         _ id: String,
         isObject: Bool
@@ -28,13 +35,15 @@ extension ManagerService {
         }
     }
 
-    package nonisolated func valueNow(of setting: Setting) -> Setting.Content? {
+    /// Returns the value of a setting, without a password, or nil.
+    nonisolated func valueNow(of setting: Setting) -> Setting.Content? {
         // Those of Settings1 are not for everybody.
         guard setting.place == .manager else { return nil }
         return now { service in service.folders.shown(setting, of: service.settings) }
     }
 
-    package nonisolated var countsNow: (all: UInt32, waiting: UInt32, active: UInt32)? {
+    /// What ``counts`` tells, or nil.
+    nonisolated var countsNow: (all: UInt32, waiting: UInt32, active: UInt32)? {
         coordinator.store.recentCounts().map(Self.told)
     }
 

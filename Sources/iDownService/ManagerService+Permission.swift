@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
+import DBus
 import iDownBus
 import iDownState
 
@@ -48,7 +48,7 @@ extension ManagerService {
     ///
     /// - Parameter client: Its unique name; one that is not known yet counts as the user's own.
     /// - Returns: The number; 1 leaves it all of them.
-    package nonisolated func partsOfLimits(for client: BusName) -> Int {
+    nonisolated func partsOfLimits(for client: BusName) -> Int {
         assumeIsolated { service in
             service.callers.assumeIsolated { $0.isKnownAsRestricted(client) ? 10 : 1 }
         }

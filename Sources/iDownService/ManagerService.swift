@@ -2,7 +2,7 @@
 
 package import DBus
 package import Logging
-package import iDownBus
+import iDownBus
 package import iDownData
 package import iDownSettings
 import iDownState
@@ -103,8 +103,13 @@ package actor ManagerService {
         )
     }
 
+    /// The error reply for what a method has thrown; the tables' own errors are replies already.
+    nonisolated var wording: Interface.Wording {
+        { error, _ in error as? BusError ?? self.named(error).busError }
+    }
+
     /// Gives any failure its contract name, and logs those that the service is to blame for.
-    package nonisolated func named(_ failure: any Error) -> ManagerError {
+    nonisolated func named(_ failure: any Error) -> ManagerError {
         // Nobody hears it: the caller has left, or the bus is gone.
         if failure is CancellationError { return ManagerError(.failed, "The call was given up.") }
         let error = ManagerError(failure)
@@ -122,23 +127,44 @@ package actor ManagerService {
         return id
     }
 
-    /// Prepares for the clients of a bus, before the service takes its name there.
+    /// Prepares for the clients of a bus, and exports the manager and all of its tasks, before the
+    /// service takes its name there.
     ///
     /// - Parameter connection: The service's connection to the bus.
-    /// - Throws: What the bus answers.
+    /// - Throws: What the bus answers; `ObjectPathInUse`.
     package func willServe(over connection: Connection) async throws(BusError) {
         try await callers.listen(on: connection)
         departures.forgetAll()
+        var limits = CallLimits()
+        limits.error = ManagerError.Code.limitExceeded.name
+        limits.parts = partsOfLimits
+        await connection.limitCalls(limits)
+        try await connection.export(TaskInterface.subtree(for: self), below: TaskPath.parent)
+        try await connection.export(
+            [
+                ManagerInterface.table(for: self), ManagerInterface.settings(for: self),
+                ApplicationInterface.table(for: self), ManagerInterface.objectManager(for: self),
+            ],
+            at: Contract.managerPath
+        )
     }
 
     // MARK: Settings
 
-    package func value(_ call: Call, of setting: Setting) async throws -> Setting.Content {
+    /// Returns the value of a setting, without a password.
+    ///
+    /// - Throws: `AccessDenied` for a sandboxed caller and a setting of `org.idown.Settings1`.
+    func value(_ call: Call, of setting: Setting) async throws -> Setting.Content {
         if setting.place == .settings { try await permit(call) }
         return folders.shown(setting, of: settings)
     }
 
-    package func set(
+    /// Changes a setting to a value that the setting allows; only settings that are not read-only
+    /// come here.
+    ///
+    /// - Throws: `AccessDenied` for a sandboxed caller; `InvalidDestination` for a download folder
+    ///   that the option `directory` would refuse; `StoreFailed`.
+    func set(
         _ call: Call,
         _ setting: Setting,
         to content: Setting.Content

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import DBus
-package import iDownBus
+import DBus
+import iDownBus
 import iDownData
 import iDownState
 import iDownloader
@@ -45,7 +45,15 @@ final class Probes {
 }
 
 extension ManagerService {
-    package func probe(
+    /// Asks a server about a file, takes none of it and adds nothing.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - url: The URL as the client gave it.
+    ///   - options: The options with which it would be added.
+    /// - Returns: What the server says.
+    /// - Throws: `AccessDenied` for a sandboxed caller; `RequestFailed`; `LimitExceeded`.
+    func probe(
         _ call: Call,
         _ url: String,
         _ options: AddOptions

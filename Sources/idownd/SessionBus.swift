@@ -23,12 +23,11 @@ actor SessionBus {
         self.log = log
     }
 
-    /// Exports the objects, then takes the bus name: a client that sees the name can use all
+    /// Has the objects exported, then takes the bus name: a client that sees the name can use all
     /// objects.
     func publish(_ manager: ManagerService) async throws(Exit) {
         do {
             try await manager.willServe(over: connection)
-            try await connection.export(manager) { [manager] in manager.partsOfLimits(for: $0) }
             guard try await connection.requestName(Contract.busName) == .exists else { return }
         } catch {
             throw .noBus("\(error)")

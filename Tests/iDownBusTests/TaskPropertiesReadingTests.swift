@@ -8,8 +8,7 @@ import Testing
 @Suite struct TaskPropertiesReadingTests {
     /// The list as it arrives in an answer.
     private func read(_ list: WireWriter) throws -> [TaskProperties] {
-        let message = try RawMessage(sending: list)
-        var reader = try message.reader()
+        var reader = try WireReader(receiving: list)
         #expect(reader.signature == "aa{sv}")
         return try [TaskProperties](from: &reader)
     }
@@ -54,6 +53,16 @@ import Testing
         )
     }
 
+    @Test func `a list that no message can hold is LimitExceeded`() throws {
+        var large = TaskProperties()
+        large.url = String(repeating: "a", count: 31 << 20)
+        var listing = TaskListing()
+        try listing.append(large)
+        #expect(try read(WireWriter(listing)) == [large])
+        let error = #expect(throws: ManagerError.self) { try listing.append(large) }
+        #expect(error?.code == .limitExceeded)
+    }
+
     @Test func `a list that would fill the memory is refused`() throws {
         // Empty tasks of eight bytes each, as a message may hold them.
         let count = 1_000_000
@@ -68,8 +77,7 @@ import Testing
         other.segments = []
         var listing = TaskListing()
         for task in [.sample, other] { try listing.append(task) }
-        let message = try RawMessage(sending: WireWriter(TaskListing.Objects(listing)))
-        var reader = try message.reader()
+        var reader = try WireReader(receiving: WireWriter(TaskListing.Objects(listing)))
         #expect(reader.signature == "a{oa{sa{sv}}}")
         let objects = try [ObjectPath: [String: TaskProperties]](from: &reader)
         #expect(
@@ -78,5 +86,16 @@ import Testing
                 "/org/idown/Manager1/task/8": ["org.idown.Task1": other],
             ]
         )
+    }
+}
+
+extension WireReader {
+    /// What libdbus makes of a body that was marshalled here.
+    init(receiving body: WireWriter) throws(BusError) {
+        let border = Border(faults: nil)
+        let address = ReplyAddress(serial: 1, sender: nil)
+        let message = try Message(replyTo: address, body, border: border)
+        try self.init(bodyOf: message.pointer, border: border)
+        extendLifetime(message)
     }
 }

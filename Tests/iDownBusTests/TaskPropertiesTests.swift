@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DBus
 import FoundationEssentials
 import Testing
 import iDownBus
 import iDownTesting
+
+@testable import DBus
 
 @Suite struct TaskPropertiesTests {
     @Test(
@@ -96,8 +97,8 @@ import iDownTesting
 
     /// What libdbus makes of a dictionary that was marshalled here.
     private func arrived(_ value: some BusType) throws -> [String: Value] {
-        let arguments = try RawMessage(sending: WireWriter(value)).arguments()
-        return try [String: Value](busValue: try #require(arguments.first))
+        var reader = try WireReader(receiving: WireWriter(value))
+        return try [String: Value](from: &reader)
     }
 
     @Test(arguments: [

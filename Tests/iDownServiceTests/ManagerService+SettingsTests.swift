@@ -73,6 +73,70 @@ import iDownloader
         }
     }
 
+    @Test func `a settings' value goes over the bus and back`() async throws {
+        try await withService { scene in
+            let values: [(Setting, Setting.Content)] = [
+                (.proxy, .text("")), (.proxy, .text(nil)), (.proxy, .text("http://p:1")),
+                (.noProxy, .text(nil)), (.noProxy, .text("a,b")), (.cookieFile, .text("/c")),
+                (.notifications, .flag(false)), (.retryFor, .number(60)),
+                (.logLevel, .text("debug")), (.keepCompleted, .number(7)),
+                (.browserHandOver, .flag(false)), (.browserLeastSize, .number(0)),
+                (.browserTypes, .words([".tar.gz", "video/*"])),
+                (.browserLeaveHosts, .words(["a.org", "b"])), (.browserLeaveHosts, .words([])),
+            ]
+            for (setting, content) in values {
+                try await scene.client.set(setting, to: content)
+                #expect(try await scene.client.value(of: setting) == content)
+            }
+            let all = try await scene.client.settings()
+            #expect(all.map(\.setting) == Setting.allCases)
+            for (setting, content) in all where !values.map(\.0).contains(setting) {
+                #expect(setting == .downloadDirectory || content == setting.usual)
+            }
+        }
+    }
+
+    @Test func `a value that a setting cannot have is InvalidArgs, and names what it must be`()
+        async throws
+    {
+        let values: [(Setting, Setting.Content)] = [
+            (.maxConcurrentDownloads, .number(65)), (.retryFor, .number(1 << 32)),
+            (.speedLimit, .number(1 << 63)), (.browserLeastSize, .number(1 << 63)),
+            (.cookieFile, .text("here")), (.logLevel, .text("loud")), (.logLevel, .text(nil)),
+            (.downloadDirectory, .text(nil)), (.browserHosts, .words(["a b"])),
+            (.browserHosts, .words([""])), (.browserLeaveHosts, .words(["http://a/"])),
+            (.browserLeaveHosts, .words(["a:80"])), (.browserHosts, .words(["münchen.de"])),
+            (.browserHosts, .words(["a..b"])), (.browserTypes, .words(["video"])),
+            (.browserTypes, .words(["*/*"])), (.browserTypes, .words(["a/b/c"])),
+            (.browserLeaveTypes, .words(["."])), (.browserLeaveTypes, .words([".a b"])),
+            (.browserHosts, .words(Array(repeating: "aaaaaaa.org", count: 1000))),
+        ]
+        try await withService { scene in
+            for (setting, content) in values {
+                let error = await #expect(throws: ManagerError.self) {
+                    try await scene.client.set(setting, to: content)
+                }
+                #expect(error?.code == .invalidArguments)
+                #expect(error?.message == "\(setting.rawValue) must be \(setting.form).")
+                if let range = setting.range {
+                    let ends = "from \(range.lowerBound) to \(range.upperBound)"
+                    #expect(error?.message.contains(ends) == true)
+                }
+            }
+        }
+    }
+
+    @Test func `what only the user sets is read-only on the bus`() async throws {
+        try await withService { scene in
+            for setting in Setting.allCases where setting.isReadOnly {
+                #expect(
+                    await code { try await scene.client.set(setting, to: setting.usual) }
+                        == .propertyReadOnly
+                )
+            }
+        }
+    }
+
     @Test func `who sets a property takes nothing back that somebody has written by hand`()
         async throws
     {

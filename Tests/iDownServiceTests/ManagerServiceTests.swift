@@ -211,6 +211,18 @@ import iDownloader
                 await code { _ = try await client.addURL("http://e.org/", options: options) }
                     == .invalidDestination
             )
+            #expect(await code { try await client.open([""]) } == .invalidURL)
+            let many = Array(repeating: "http://e.org/", count: Contract.maximumURLs + 1)
+            #expect(await code { _ = try await client.addURLs(many) } == .limitExceeded)
+            let unknown: [String: Value] = ["when-done-command": .string("rm")]
+            #expect(
+                await code {
+                    try await scene.proxy.call("AddURLWithOptions", "http://e.org/", unknown)
+                } == .invalidOption
+            )
+            #expect(
+                await code { try await scene.proxy.call("AddURL", UInt32(7)) } == .invalidArguments
+            )
             let tasks = try await client.listTasks()
             #expect(tasks.isEmpty)
         }

@@ -22,6 +22,8 @@ struct ServiceScene {
     let faults: CommitFaults
     let home: ServiceHome
     let quit: FaultServer.Gate
+    /// The activation tokens of those who started the program and named nothing.
+    let activations: AsyncStream<String>
 
     /// Returns once a task was told to be in a state.
     func wait(for id: String, _ state: TaskProperties.State) async throws {
@@ -68,6 +70,7 @@ func withService(
             try await coordinator.restore()
             let announcer = BusAnnouncer(connection: connection, log: .quiet)
             let quit = FaultServer.Gate()
+            let (activations, activator) = AsyncStream.makeStream(of: String.self)
             let manager = ManagerService(
                 coordinator: coordinator,
                 engine: engine,
@@ -75,9 +78,10 @@ func withService(
                 keeper: SettingsKeeper(SettingsFile(folders), log: .quiet),
                 folders: folders,
                 log: .quiet,
+                activated: { activator.yield($0) },
                 quitting: { quit.open() }
             )
-            try await connection.export(manager)
+            try await manager.willServe(over: connection)
             _ = try await connection.requestName(Contract.busName)
             await coordinator.announce(to: announcer)
             await coordinator.begin()
@@ -98,7 +102,8 @@ func withService(
                 engine: engine,
                 faults: faults,
                 home: home,
-                quit: quit
+                quit: quit,
+                activations: activations
             )
             let result: Result<Void, any Error>
             do { result = .success(try await body(scene)) } catch { result = .failure(error) }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DBus
-internal import iDownSettings
+import DBus
+import iDownBus
+import iDownSettings
 
 extension ManagerInterface {
     private typealias Name = Contract.Property
 
     /// Returns `org.idown.Settings1`, the settings that `org.idown.Manager1` does not have.
-    static func settings(for handler: any ManagerHandling) -> Interface {
-        let adapter = ManagerInterface(handler: handler)
+    static func settings(for service: ManagerService) -> Interface {
+        let adapter = ManagerInterface(service: service)
         return Interface(
             Contract.settingsInterface,
             adapter.settings(of: .settings),
-            errors: handler.wording
+            errors: service.wording
         )
     }
 
     var properties: [Member] {
         [
-            .property(Name.version, .constant, get: { handler.version }),
+            .property(Name.version, .constant, get: { Contract.version }),
             .property(
                 Name.capabilities,
                 .constant,
@@ -27,9 +28,9 @@ extension ManagerInterface {
         ] + settings(of: .manager) + [
             count(Name.taskCount) { $0.all }, count(Name.waitingCount) { $0.waiting },
             count(Name.activeCount) { $0.active },
-            .property(Name.serial, .never, get: { try await handler.position.serial }),
-            .property(Name.listID, .constant, get: { try await handler.position.list }),
-            .property(Name.speed, .never, get: { await handler.speed }),
+            .property(Name.serial, .never, get: { try await service.position.serial }),
+            .property(Name.listID, .constant, get: { try await service.position.list }),
+            .property(Name.speed, .never, get: { await service.speed }),
         ]
     }
 
@@ -39,8 +40,8 @@ extension ManagerInterface {
     ) -> Member {
         .property(
             name,
-            now: { handler.countsNow.map(count) },
-            get: { count(try await handler.counts) }
+            now: { service.countsNow.map(count) },
+            get: { count(try await service.counts) }
         )
     }
 
@@ -55,8 +56,8 @@ extension ManagerInterface {
             setting.memberName,
             type: setting.signature,
             setting.isPrivate ? .invalidates : .changes,
-            now: { _ in handler.valueNow(of: setting).map { WireWriter(setting.value($0)) } },
-            get: { WireWriter(setting.value(try await handler.value($0, of: setting))) },
+            now: { _ in service.valueNow(of: setting).map { WireWriter(setting.value($0)) } },
+            get: { WireWriter(setting.value(try await service.value($0, of: setting))) },
             set: setter
         )
     }
@@ -65,6 +66,6 @@ extension ManagerInterface {
         guard let content = setting.content(value), setting.allows(content) else {
             throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
         }
-        try await handler.set(call, setting, to: content)
+        try await service.set(call, setting, to: content)
     }
 }

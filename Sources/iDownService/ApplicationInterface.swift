@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DBus
+import DBus
+import iDownBus
 
 /// The interface `org.freedesktop.Application`, which desktops call for a `.desktop` file (Desktop
 /// Entry Specification, "D-Bus Activation").
@@ -10,13 +11,13 @@ struct ApplicationInterface: Sendable {
     /// Returns the table to export at ``Contract/managerPath``.
     ///
     /// Of the platform data that a desktop sends only the activation token is used.
-    static func table(for handler: any ManagerHandling) -> Interface {
+    static func table(for service: ManagerService) -> Interface {
         Interface(
             Contract.applicationInterface,
             [
                 .method(Contract.Method.activate, in: ["platform_data"]) {
                     (call: Call, data: [String: Value]) in
-                    await handler.activate(call, token: token(in: data))
+                    await service.activate(call, token: token(in: data))
                 },
                 .method(Contract.Method.open, in: ["uris", "platform_data"]) {
                     (call: Call, uris: [String], _: [String: Value]) in
@@ -26,16 +27,16 @@ struct ApplicationInterface: Sendable {
                             "Open takes at most \(Contract.maximumURLs) URIs, not \(uris.count)."
                         )
                     }
-                    try await handler.open(call, uris)
+                    try await service.open(call, uris)
                 },
                 .method(
                     Contract.Method.activateAction,
                     in: ["action_name", "parameter", "platform_data"]
                 ) { (call: Call, name: String, parameter: [Value], _: [String: Value]) in
-                    _ = try await handler.carryOutOnAll(call, try method(of: name, parameter))
+                    _ = try await service.carryOutOnAll(call, try method(of: name, parameter))
                 },
             ],
-            errors: handler.wording
+            errors: service.wording
         )
     }
 

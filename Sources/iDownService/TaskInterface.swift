@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DBus
+import DBus
+import iDownBus
 
 /// The interface `org.idown.Task1` as a table for all tasks; the called path tells which task is
 /// meant.
 ///
 /// It has the same members in the same order as `dbus/org.idown.Task1.xml`.
 struct TaskInterface: Sendable {
-    let handler: any ManagerHandling
+    let service: ManagerService
 
     /// Returns the objects of all tasks, to export below ``TaskPath/parent``.
-    static func subtree(for handler: any ManagerHandling) -> Subtree {
-        let adapter = TaskInterface(handler: handler)
+    static func subtree(for service: ManagerService) -> Subtree {
+        let adapter = TaskInterface(service: service)
         return Subtree(
             [
                 Interface(
                     Contract.taskInterface,
                     adapter.methods + adapter.properties,
                     errors: { error, call in
-                        let error = handler.wording(error, call)
+                        let error = service.wording(error, call)
                         // A task that does not exist is an object that does not exist.
                         return error.name == ManagerError.Code.noSuchTask.name
                             ? .unknownObject("There is no task at \(call.path).") : error
@@ -28,16 +29,16 @@ struct TaskInterface: Sendable {
             ],
             contains: { path in
                 guard let id = TaskPath(path)?.id else { return false }
-                return try await handler.hasTask(id)
+                return try await service.hasTask(id)
             },
-            children: { try await handler.taskIDs() }
+            children: { try await service.taskIDs() }
         )
     }
 
     private var methods: [Member] {
         TaskMethod.allCases.map { method in
             .method(method.memberName) { (call: Call) in
-                try await handler.carryOut(call, method, on: id(call))
+                try await service.carryOut(call, method, on: id(call))
             }
         }
     }
@@ -49,7 +50,7 @@ struct TaskInterface: Sendable {
                 type: property.signature,
                 property.changeSignal,
                 now: { call in
-                    handler.taskNow(call, id(call), isObject: true)?.variant(of: property)
+                    service.taskNow(call, id(call), isObject: true)?.variant(of: property)
                 },
                 get: { try await task($0).variant(of: property) },
                 set: setter(of: property)
@@ -64,13 +65,13 @@ struct TaskInterface: Sendable {
         guard property.isWritable else { return nil }
         return { call, value in
             try property.judge(value)
-            try await handler.set(call, property, of: id(call), to: value)
+            try await service.set(call, property, of: id(call), to: value)
         }
     }
 
     private func task(_ call: Call) async throws -> TaskProperties {
-        await handler.watchObjects(call)
-        return try await handler.getTask(call, id(call))
+        await service.watchObjects(call)
+        return try await service.getTask(call, id(call))
     }
 
     private func id(_ call: Call) -> String {
