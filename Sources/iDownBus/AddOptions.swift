@@ -84,38 +84,3 @@ public struct AddOptions: Hashable, Sendable {
         }
     }
 }
-
-extension AddOptions {
-    /// The given keys that describe one file, and are refused with more than one URL.
-    package var keysOfOneFile: [String] {
-        var keys: [Key] = []
-        if filename != nil { keys.append(.filename) }
-        if checksum != nil { keys.append(.checksum) }
-        if !mirrors.isEmpty { keys.append(.mirrors) }
-        if expectedSize != nil { keys.append(.expectedSize) }
-        return keys.map(\.rawValue)
-    }
-
-    /// The keys that the service accepts.
-    ///
-    /// A key of the contract that has no effect yet is missing here.
-    enum Key: String, OptionKey {
-        case directory
-        case filename
-        case paused
-        case priority
-        case connections
-        case headers
-        case referrer
-        case userAgent = "user-agent"
-        case token
-        case onExisting = "on-existing"
-        case speedLimit = "speed-limit"
-        case mirrors
-        case checksum
-        case expectedSize = "expected-size"
-        case whenDone = "when-done"
-        case retryFor = "retry-for"
-        case cookies
-    }
-}

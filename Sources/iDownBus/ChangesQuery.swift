@@ -15,46 +15,30 @@ public struct ChangesQuery: Hashable, Sendable {
 
     /// Creates a query for the first page with all properties.
     public init() {}
-
-    enum Key: String, OptionKey {
-        case list
-        case properties
-        case limit
-        case next
-    }
 }
 
 extension ChangesQuery {
+    private static let table = OptionTable<ChangesQuery>([
+        .init("list", \.list),
+        .init("properties", words: \.properties, TaskProperty.all),
+        .init("limit", \.limit),
+        .init("next", \.next),
+    ])
+
     /// Decodes the options of a call.
     ///
     /// - Throws: `InvalidOption`; the text names the key and what would be right.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
-        try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
-            switch key {
-            case .list: list = try key.read(value)
-            case .properties: properties = try TaskProperty.all(named: try key.read(value))
-            case .limit: limit = try key.read(value)
-            case .next: next = try key.read(value)
-            }
-        }
+        try Self.table.read(dictionary, into: &self)
     }
 
     /// The given options as `a{sv}`.
-    package var dictionary: [String: Value] {
-        var dictionary: [String: Value] = [:]
-        dictionary[Key.list.rawValue] = list?.busValue
-        if !properties.isEmpty {
-            dictionary[Key.properties.rawValue] = properties.map(\.rawValue).busValue
-        }
-        dictionary[Key.limit.rawValue] = limit?.busValue
-        dictionary[Key.next.rawValue] = next?.busValue
-        return dictionary
-    }
+    package var dictionary: [String: Value] { Self.table.dictionary(of: self) }
 
     /// The error for a `next` that no answer gave.
     package static var foreignPlace: ManagerError {
-        Key.next.refusal("must be what the last answer gave for the same serial")
+        OptionName("next").refusal("must be what the last answer gave for the same serial")
     }
 }
 

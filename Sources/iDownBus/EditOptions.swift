@@ -38,55 +38,44 @@ public struct EditOptions: Hashable, Sendable {
         /// What to do with the finished file.
         case whenDone = "when-done"
     }
-
-    /// The keys that the service accepts.
-    ///
-    /// Except for `url`, each is a key of ``AddOptions``, which knows its type and its rules.
-    enum Key: String, OptionKey {
-        case url
-        case directory
-        case filename
-        case checksum
-        case expectedSize = "expected-size"
-        case mirrors
-        case headers
-        case referrer
-        case userAgent = "user-agent"
-        case cookies
-        case connections
-        case speedLimit = "speed-limit"
-        case priority
-        case whenDone = "when-done"
-        case onExisting = "on-existing"
-        case retryFor = "retry-for"
-    }
 }
 
 extension EditOptions {
+    /// The options that the service accepts: beside `url` those of ``AddOptions``, which knows their
+    /// types and rules, but for the two that make sense for a new download alone.
+    static let table = OptionTable<EditOptions>(
+        [.init("url", \.url)]
+            + AddOptions.table.rows.filter { !["paused", "token"].contains($0.name.text) }
+            .map { row in
+                let clearable = Clearable(rawValue: row.name.text)
+                return .init(
+                    name: row.name,
+                    read: { options, value throws(ManagerError) in
+                        if let clearable, clearable.isCleared(by: value) {
+                            options.cleared.insert(clearable)
+                        } else {
+                            try row.read(&options.values, value)
+                        }
+                    },
+                    write: { options in
+                        clearable.flatMap { options.cleared.contains($0) ? $0.emptyValue : nil }
+                            ?? row.write(options.values)
+                    }
+                )
+            }
+    )
+
     /// Decodes the options of a call; every rule is that of ``AddOptions``.
     ///
     /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what would be
     ///   right, but never repeats the value.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
-        try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
-            if let clearable = Clearable(rawValue: key.rawValue), clearable.isCleared(by: value) {
-                cleared.insert(clearable)
-            } else if let key = AddOptions.Key(rawValue: key.rawValue) {
-                try values.set(key, value)
-            } else {
-                url = try key.read(value)
-            }
-        }
+        try Self.table.read(dictionary, into: &self)
     }
 
     /// The given options as `a{sv}`.
-    public var dictionary: [String: Value] {
-        var dictionary = values.dictionary.filter { Key(rawValue: $0.key) != nil }
-        dictionary[Key.url.rawValue] = url?.busValue
-        for clearable in cleared { dictionary[clearable.rawValue] = clearable.emptyValue }
-        return dictionary
-    }
+    public var dictionary: [String: Value] { Self.table.dictionary(of: self) }
 }
 
 extension EditOptions.Clearable {

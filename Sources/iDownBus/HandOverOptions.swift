@@ -35,72 +35,55 @@ public struct HandOverOptions: Hashable, Sendable {
 }
 
 extension HandOverOptions {
-    private enum Key: String, OptionKey {
-        case status, size, etag
-        case lastModified = "last-modified"
-        case mime
-        case suggestedName = "suggested-name"
-        case proxy
-        case isPrivate = "private"
+    /// What the browser knows; the other options are those of ``AddOptions``.
+    private static let table = OptionTable<HandOverOptions>([
+        .init("status", \.status),
+        .init("size", \.size, read: size) { $0.map { .int64(Int64(clamping: $0)) } },
+        .init("etag", \.entityTag, given),
+        .init("last-modified", \.lastModified, given),
+        .init("mime", \.mimeType, given),
+        .init("suggested-name", \.suggestedName, given),
+        .init("proxy", \.proxy, given),
+        .init("private", \.isPrivate, read: flag) { $0 ? true.busValue : nil },
+    ])
+
+    private static func flag(_ name: OptionName, _ value: Value) throws(ManagerError) -> Bool {
+        try name.read(value)
+    }
+
+    private static func size(_ name: OptionName, _ value: Value) throws(ManagerError) -> UInt64? {
+        // -1 is how browsers say that they do not know it.
+        let number: Int64 = try name.read(value)
+        return UInt64(exactly: try name.check(number, within: -1...Int64.max))
+    }
+
+    /// An empty text is how browsers say that there is none.
+    private static func given(_: OptionName, _ text: String) -> String? {
+        text.isEmpty ? nil : text
     }
 
     /// What a page must not choose.
-    private static let refused: [AddOptions.Key] = [.directory, .filename, .whenDone, .paused]
+    private static let refused = ["directory", "filename", "when-done", "paused"]
 
     /// Decodes the options of a call.
     ///
     /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key, and never the value.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
-        for key in Self.refused where dictionary[key.rawValue] != nil {
-            throw key.refusal("cannot be chosen for a download that a browser hands over")
+        for key in Self.refused where dictionary[key] != nil {
+            throw OptionName(key).refusal(
+                "cannot be chosen for a download that a browser hands over"
+            )
         }
-        let own = dictionary.filter { Key(rawValue: $0.key) != nil }
+        let names = Self.table.names
+        let own = dictionary.filter { names.contains($0.key) }
         download = try AddOptions(dictionary.filter { own[$0.key] == nil })
         isPrivate = false
-        guard download.token != nil else {
-            throw AddOptions.Key.token.refusal("must be given")
-        }
-        try Key.forEach(in: own) { (key, value) throws(ManagerError) in
-            try set(key, value)
-        }
+        guard download.token != nil else { throw OptionName("token").refusal("must be given") }
+        try Self.table.read(own, into: &self)
     }
-
-    private mutating func set(_ key: Key, _ value: Value) throws(ManagerError) {
-        switch key {
-        case .status: status = try key.read(value)
-        case .size:
-            // -1 is how browsers say that they do not know it.
-            let number: Int64 = try key.number(value, within: -1...Int64.max)
-            size = UInt64(exactly: number)
-        case .etag: entityTag = Self.given(try key.read(value))
-        case .lastModified: lastModified = Self.given(try key.read(value))
-        case .mime: mimeType = Self.given(try key.read(value))
-        case .suggestedName: suggestedName = Self.given(try key.read(value))
-        case .proxy: proxy = Self.given(try key.read(value))
-        case .isPrivate: isPrivate = try key.read(value)
-        }
-    }
-
-    /// An empty text is how browsers say that there is none.
-    private static func given(_ text: String) -> String? { text.isEmpty ? nil : text }
 
     /// The options as `a{sv}`.
     public var dictionary: [String: Value] {
-        var dictionary = download.dictionary
-        for key in Key.allCases { dictionary[key.rawValue] = value(of: key) }
-        return dictionary
-    }
-
-    private func value(of key: Key) -> Value? {
-        switch key {
-        case .status: status?.busValue
-        case .size: size.map { .int64(Int64(clamping: $0)) }
-        case .etag: entityTag?.busValue
-        case .lastModified: lastModified?.busValue
-        case .mime: mimeType?.busValue
-        case .suggestedName: suggestedName?.busValue
-        case .proxy: proxy?.busValue
-        case .isPrivate: isPrivate ? true.busValue : nil
-        }
+        download.dictionary.merging(Self.table.dictionary(of: self)) { $1 }
     }
 }

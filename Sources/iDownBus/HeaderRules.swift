@@ -28,7 +28,10 @@ enum HeaderRules {
     ///
     /// - Throws: `InvalidOption`. The text never repeats a value, nor a name that is not valid,
     ///   because such a name may be a whole header line with its secret.
-    static func headers(_ value: Value) throws(ManagerError) -> [AddOptions.Header] {
+    static func headers(
+        _: OptionName,
+        _ value: Value
+    ) throws(ManagerError) -> [AddOptions.Header] {
         guard case .dictionary("s", "s", let entries) = value else {
             throw ManagerError(
                 .invalidOption,

@@ -10,22 +10,16 @@ public struct RemoveOptions: Hashable, Sendable {
     /// Creates options that leave everything to the service.
     public init() {}
 
-    private enum Key: String, OptionKey {
-        case trashFiles = "trash-files"
-    }
+    private static let table = OptionTable<RemoveOptions>([.init("trash-files", \.trashFiles)])
 
     /// Decodes the options of a call.
     ///
     /// - Throws: `InvalidOption`.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
-        try Key.forEach(in: dictionary) { (key, value) throws(ManagerError) in
-            trashFiles = try key.read(value)
-        }
+        try Self.table.read(dictionary, into: &self)
     }
 
     /// The given options as `a{sv}`.
-    package var dictionary: [String: Value] {
-        trashFiles.map { [Key.trashFiles.rawValue: .boolean($0)] } ?? [:]
-    }
+    package var dictionary: [String: Value] { Self.table.dictionary(of: self) }
 }

@@ -125,12 +125,18 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     ///
     /// - Throws: `InvalidOption` for an unknown key.
     package static func all(named words: [String]) throws(ManagerError) -> [TaskProperty] {
+        try all(OptionName("properties"), words)
+    }
+
+    /// The same, for an option of this name.
+    static func all(
+        _ name: OptionName,
+        _ words: [String]
+    ) throws(ManagerError) -> [TaskProperty] {
         try words.map { word throws(ManagerError) in
             guard let property = named(word) else {
-                throw ManagerError(
-                    .invalidOption,
-                    "properties may hold names of Task1's properties, such as Id, not"
-                        + " \(QuotedText(word))."
+                throw name.refusal(
+                    "may hold names of Task1's properties, such as Id, not \(QuotedText(word))"
                 )
             }
             return property

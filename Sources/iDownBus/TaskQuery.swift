@@ -53,19 +53,3 @@ public struct TaskQuery: Hashable, Sendable {
         case timeLeft = "time-left"
     }
 }
-
-extension TaskQuery {
-    /// The keys that the service accepts.
-    enum Key: String, OptionKey {
-        static let noun = "key"
-
-        case states
-        case text
-        case addedBy = "added-by"
-        case sort
-        case descending
-        case offset
-        case limit
-        case properties
-    }
-}

@@ -25,7 +25,7 @@ import Testing
         options.values.whenDone = .open
         options.values.onExisting = .fail
         options.values.retryFor = 0
-        #expect(Set(options.dictionary.keys) == Set(EditOptions.Key.allCases.map(\.rawValue)))
+        #expect(Set(options.dictionary.keys) == Set(EditOptions.table.names))
         #expect(try EditOptions(options.dictionary) == options)
     }
 

@@ -77,7 +77,7 @@ import iDownloader
         )
         defer { server.stop() }
         let table = try Self.table()
-        #expect(table.map(\.option).sorted() == EditOptions.Key.allCases.map(\.rawValue).sorted())
+        #expect(table.map(\.option).sorted() == EditOptions.table.names.sorted())
         try await withService { scene in
             let client = scene.client
             var paused = AddOptions()
