@@ -337,7 +337,12 @@ actor Notifier {
             present { await $0.reveal(tasks.compactMap(\.path), token: click.token) }
         case (.failed, "retry"):
             self.shown[kind] = nil
-            await host.carryOut(.retry, on: tasks.map(\.id))
+            // Of very many not all are known one by one.
+            if shown.group.more > 0 {
+                await host.carryOutOnAll(.retry)
+            } else {
+                await host.carryOut(.retry, on: tasks.map(\.id))
+            }
         case (.introduced, "leave-site"):
             self.shown[kind] = nil
             if let site = tasks.first?.site { await host.leaveToBrowsers(site) }

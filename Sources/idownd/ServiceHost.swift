@@ -51,7 +51,8 @@ struct ServiceHost: DesktopHost {
         switch verb {
         case .pause: _ = try? await coordinator.carryOut(.pause, onAllIn: [.waiting, .downloading])
         case .resume: _ = try? await coordinator.carryOut(.resume, onAllIn: [.paused, .failed])
-        case .retry, .cancel: break
+        case .retry: _ = try? await coordinator.carryOut(.retry, onAllIn: [.failed])
+        case .cancel: break
         }
     }
 

@@ -222,6 +222,24 @@ import iDownTesting
         }
     }
 
+    @Test func `all failed downloads are retried where one notification tells of very many`()
+        async throws
+    {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                let count = NotificationGroup.maxTasks + 1
+                for number in 1...count { scene.feed.changed(.sample("\(number)", .failed)) }
+                try await soon("a notification of all") {
+                    try await mock.calls(of: "Notify").last?[3]
+                        == .string("\(count) downloads failed")
+                }
+                try await mock.emit("ActionInvoked", "us", [.uint32(1), .string("retry")])
+                try await scene.host.wait(for: "retry all")
+            }
+        }
+    }
+
     @Test func `a failed download can be retried from its notification`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withNotificationServer(scene.connection) { mock in
