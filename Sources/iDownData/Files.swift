@@ -139,10 +139,12 @@ struct Files: Sendable {
 
     /// Replaces the file's content atomically; it is durable on return.
     ///
-    /// After a crash the file has the old or the new content. A `.new` file may be left, which the
-    /// next call overwrites.
+    /// After a crash the file has the old or the new content. A hidden `.….idown.new` file may be
+    /// left, which the next call overwrites.
     func replace(_ path: String, with content: [UInt8]) throws(FileFailure) {
-        let new = path + ".new"
+        let (folder, name) = (Self.parent(of: path), path.split(separator: "/").last ?? "")
+        // Not a name that the user may have given a draft.
+        let new = "\(folder)/.\(name).idown.new"
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
         try withDescriptor(new, flags) { descriptor throws(FileFailure) in
             try call("fchmod", new) { fchmod(descriptor, 0o600) }
@@ -150,7 +152,7 @@ struct Files: Sendable {
             try call("fsync", new) { fsync(descriptor) }
         }
         try rename(new, to: path)
-        try syncFolder(Self.parent(of: path))
+        try syncFolder(folder)
     }
 
     /// Writes all bytes at the descriptor's position: write(2).

@@ -27,6 +27,18 @@ import iDownTesting
         return settings
     }
 
+    @Test func `a draft of the user's beside the file stays`() async throws {
+        try await withTemporaryFolder { folder async throws in
+            let file = SettingsFile(folder: folder)
+            try TestFile.write("{}", to: file.path)
+            try TestFile.write("mine", to: file.path + ".new")
+            try file.write(chosen, now: .someTime)
+            #expect(file.read().settings == chosen)
+            #expect(try TestFile.text(of: file.path + ".new") == "mine")
+            #expect(TestFile.names(in: folder).sorted() == ["settings.json", "settings.json.new"])
+        }
+    }
+
     @Test func `without a file the defaults are used, and reading makes no file`() async throws {
         try await withTemporaryFolder { folder async throws in
             let reading = SettingsFile(folder: folder + "/idown").read()
