@@ -65,8 +65,8 @@ enum Query: String, CaseIterable {
         SELECT id FROM task WHERE state = ? AND intent IS NOT 'remove' ORDER BY id
         """
     case finished = """
-        SELECT id, finishedAt FROM task WHERE state = 'completed' AND intent IS NULL
-        ORDER BY finishedAt LIMIT ?
+        SELECT id FROM task WHERE state = 'completed' AND intent IS NULL
+        AND finishedAt BETWEEN ? AND ? ORDER BY finishedAt LIMIT ?
         """
     case withLogins = """
         SELECT id FROM task WHERE hasLogins = 1 AND id > ? ORDER BY id LIMIT ?

@@ -228,15 +228,13 @@ extension StoreAccess {
         try records(.unfinishedWithFile)
     }
 
-    /// Returns completed tasks with the times of their ends, the earliest first.
+    /// Returns tasks that were completed within a time, the earliest first.
     package func completedTasks(
+        finishedFrom start: WallTime,
+        to end: WallTime,
         limit: Int
-    ) throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
-        var finished: [(id: TaskID, at: WallTime)] = []
-        try forEachRow(.finished, [limit]) { id, row in
-            finished.append((id, WallTime(microseconds: integer(row, 1))))
-        }
-        return finished
+    ) throws(StoreFailure) -> [TaskID] {
+        try ids(.finished, [start.microseconds, end.microseconds, limit])
     }
 
     /// Returns the ids with which a call with this token was answered; nil for a new token.

@@ -9,11 +9,16 @@ import iDownloader
 final class Clearing {
     /// This many tasks leave in one commit.
     private static let batch = 500
-    /// The calendar may be set, so that the time is looked at again after this at the latest.
-    private static let longestRest: Duration = .seconds(3600)
+    /// The time between two looks, of which both have to find that a task's time is over: a calendar
+    /// that is wrong for a while takes nothing off the list.
+    private static let rest: Duration = .seconds(3600)
+    /// 2020: what has finished earlier did so by a clock that was not set.
+    private static let firstDate = WallTime(microseconds: 1_577_836_800_000_000)
 
     /// How long completed tasks stay in the list; nil is for ever.
     private var age: Duration?
+    /// What the clocks said at the last look.
+    private var lastLook: (moment: TimeAndChance.Instant, date: WallTime)?
     private var worker: Task<Void, Never>?
 
     /// Changes how long completed tasks stay in the list; 0 is for ever.
@@ -27,17 +32,24 @@ final class Clearing {
     func begin(in coordinator: isolated Coordinator) {
         stop()
         guard let age, coordinator.hasBegun, !coordinator.isStopping else { return }
+        let time = coordinator.time
         worker = Task {
             while !Task.isCancelled {
-                var rest = Self.longestRest
-                do {
-                    rest = min(rest, try await clear(olderThan: age, in: coordinator))
-                } catch {
-                    coordinator.log.warning(
-                        "completed tasks could not be taken off the list yet: \(error)"
-                    )
+                if let last = lastLook {
+                    guard (try? await time.sleep(until: last.moment + Self.rest)) != nil else {
+                        return
+                    }
+                    let expected = last.date.advanced(by: time.now - last.moment)
+                    let end = min(time.date, expected).advanced(by: .zero - age)
+                    do {
+                        try await clear(finishedBefore: end, in: coordinator)
+                    } catch {
+                        coordinator.log.warning(
+                            "completed tasks could not be taken off the list yet: \(error)"
+                        )
+                    }
                 }
-                try? await coordinator.time.sleep(for: max(rest, .seconds(1)))
+                lastLook = (time.now, time.date)
             }
         }
     }
@@ -47,21 +59,20 @@ final class Clearing {
         worker = nil
     }
 
-    /// Takes off the list what was completed before.
-    ///
-    /// - Returns: How long the next one has yet.
+    /// Takes off the list what was completed before a time.
     private func clear(
-        olderThan age: Duration,
+        finishedBefore end: WallTime,
         in coordinator: isolated Coordinator
-    ) async throws -> Duration {
+    ) async throws {
         while true {
-            let (limit, now) = (Self.batch, coordinator.time.date)
-            let finished = try await coordinator.store.read { snapshot throws(StoreFailure) in
-                try snapshot.completedTasks(limit: limit)
+            let due = try await coordinator.store.read { snapshot throws(StoreFailure) in
+                try snapshot.completedTasks(
+                    finishedFrom: Self.firstDate,
+                    to: end,
+                    limit: Self.batch
+                )
             }
-            let ages = finished.map { now.since($0.at) }
-            let due = zip(finished, ages).prefix { $1 >= age }.map(\.0.id)
-            guard !due.isEmpty else { return ages.first.map { age - $0 } ?? Self.longestRest }
+            guard !due.isEmpty else { return }
             let count = try await coordinator.commit { transaction in
                 let changes = try due.flatMap { id in
                     try transaction.changeIfReadable(id) { record in
@@ -72,7 +83,7 @@ final class Clearing {
                 return (changes.count, changes)
             }
             // What is left of them cannot be read.
-            guard count > 0 else { return Self.longestRest }
+            guard count > 0 else { return }
         }
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import Testing
 import iDownState
 import iDownTesting
+import iDownloader
 
 @testable import iDownData
 @testable import iDownService
@@ -92,26 +94,37 @@ import iDownTesting
         }
     }
 
-    @Test func `completed tasks leave the list when their days are over`() async throws {
-        let server = try FaultServer.serving(ServedFile(.small))
-        defer { server.stop() }
+    @Test func `completed tasks leave the list when their days are over, by a clock that is right`()
+        async throws
+    {
+        let clocks = ClocksAhead()
+        let old: [WallTime] = [.now.days(-3), .now.days(-1), WallTime(microseconds: 5)]
         try await withHub(
+            time: clocks.time,
             prepare: { store, files in
-                for (number, days) in [3, 1].enumerated() {
-                    let now = WallTime.now
+                for (number, end) in old.enumerated() {
                     try await store.insert(url: "http://127.0.0.1:9/\(number)", directory: files) {
                         $0.state = .completed
-                        $0.finishedAt = now.advanced(by: .seconds(-days * 86_400))
+                        $0.finishedAt = end
                     }
                 }
             }
         ) { hub in
             let ids = try await hub.records.map(\.id)
             await hub.coordinator.keepCompleted(days: 2)
-            try await hub.announced.waitForRemoval(of: ids[0])
-            #expect(try await hub.records.map(\.id) == [ids[1]])
-            await hub.coordinator.keepCompleted(days: 0)
-            #expect(try await hub.records.map(\.id) == [ids[1]])
+            try await soon("the first look") { clocks.rests == 1 }
+            #expect(try await hub.records.map(\.id) == ids)
+            // The calendar is wrong for an hour, which takes away what is due by both looks alone.
+            clocks.pass(.seconds(3600), calendarOff: .seconds(40 * 86_400))
+            try await soon("the second look") { clocks.rests == 2 }
+            #expect(try await hub.records.map(\.id) == [ids[1], ids[2]])
+            clocks.pass(.seconds(3600))
+            try await soon("the third look") { clocks.rests == 3 }
+            #expect(try await hub.records.map(\.id) == [ids[1], ids[2]])
+            // What has no date that can be stays.
+            clocks.pass(.seconds(86_400))
+            try await hub.announced.waitForRemoval(of: ids[1])
+            #expect(try await hub.records.map(\.id) == [ids[2]])
         }
     }
 
@@ -176,5 +189,49 @@ import iDownTesting
             let message = try await hub.coordinator.reasons(for: failed).map(\.text)
             #expect(message == [failure.message])
         }
+    }
+}
+
+extension WallTime {
+    fileprivate func days(_ days: Int) -> WallTime { advanced(by: .seconds(days * 86_400)) }
+}
+
+/// The machine's clocks, put ahead by a test.
+private final class ClocksAhead: Sendable {
+    private struct State {
+        var ahead: Duration = .zero
+        var calendarOff: Duration = .zero
+        var rests = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// How often somebody has begun to sleep for about an hour.
+    var rests: Int { state.withLock { $0.rests } }
+
+    /// Puts both clocks ahead, and the calendar wrong by this much until the next time.
+    func pass(_ time: Duration, calendarOff: Duration = .zero) {
+        state.withLock { state in
+            state.ahead += time
+            state.calendarOff = calendarOff
+        }
+    }
+
+    var time: TimeAndChance {
+        let now = { @Sendable in ContinuousClock.now + self.state.withLock { $0.ahead } }
+        return TimeAndChance(
+            readCalendar: {
+                self.state.withLock { WallTime.now.advanced(by: $0.ahead + $0.calendarOff) }
+            },
+            readClock: now,
+            wait: { moment in
+                if moment - now() > .seconds(3000) { self.state.withLock { $0.rests += 1 } }
+                while now() < moment { try await Task.sleep(for: .milliseconds(2)) }
+            },
+            roll: {
+                var dice = SystemRandomNumberGenerator()
+                return dice.next()
+            }
+        )
     }
 }
