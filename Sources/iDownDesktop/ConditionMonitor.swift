@@ -5,7 +5,7 @@
 actor ConditionMonitor {
     /// The services that are asked before the first download may start.
     enum Source: Hashable, CaseIterable {
-        case network, power, display, profile
+        case network, portal, power, display, profile
     }
 
     private let host: any DesktopHost
@@ -23,8 +23,10 @@ actor ConditionMonitor {
     /// - Parameters:
     ///   - host: receives the conditions.
     ///   - holdsOnLowBattery: whether the power services are asked too.
-    init(host: any DesktopHost, holdsOnLowBattery: Bool) {
+    ///   - hasSession: whether there is a session bus, on which the portal may be.
+    init(host: any DesktopHost, holdsOnLowBattery: Bool, hasSession: Bool) {
         self.host = host
+        if !hasSession { pendingSources.remove(.portal) }
         if !holdsOnLowBattery { pendingSources.subtract(Self.powerSources) }
     }
 
@@ -39,6 +41,7 @@ actor ConditionMonitor {
     func update(portal status: NetworkStatus?) async {
         portal = status
         await report()
+        markReported(.portal)
     }
 
     func updatePower(_ source: Source, _ change: (inout PowerStatus) -> Void) async {

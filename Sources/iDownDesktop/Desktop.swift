@@ -77,7 +77,11 @@ package actor Desktop {
         self.grace = grace
         self.backOff = backOff
         self.log = log
-        monitor = ConditionMonitor(host: host, holdsOnLowBattery: settings.holdsOnLowBattery)
+        monitor = ConditionMonitor(
+            host: host,
+            holdsOnLowBattery: settings.holdsOnLowBattery,
+            hasSession: session != nil
+        )
         command = CompletionCommand(settings.whenDoneCommand, log: log)
         (settingsChanges, settingsChange) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(1)

@@ -221,23 +221,52 @@ import iDownTesting
         try await within("the end") { await running.value }
     }
 
+    /// The network as the portal tells it where NetworkManager does not run.
+    private func exportPortal(on connection: Connection) async throws {
+        try await connection.export(
+            [
+                Interface(
+                    "org.freedesktop.portal.NetworkMonitor",
+                    [
+                        .method("GetMetered", out: ["metered"]) { (_: Call) in true },
+                        .method("GetConnectivity", out: ["connectivity"]) { (_: Call) in
+                            UInt32(3)
+                        },
+                    ]
+                )
+            ],
+            at: "/org/freedesktop/portal/desktop"
+        )
+        _ = try await connection.requestName("org.freedesktop.portal.Desktop")
+    }
+
+    @Test func `the portal is heard before the first download may start`() async throws {
+        try await withPrivateBus { bus in
+            let connection = try await Connection.open(.address(bus.address))
+            try await exportPortal(on: connection)
+            let session = try await Connection.open(.address(bus.address))
+            let host = RecordingHost()
+            let desktop = Desktop(
+                feed: DesktopFeed(),
+                host: host,
+                settings: DesktopSettings(),
+                session: session,
+                system: .address("unix:path=/nonexistent"),
+                log: .quiet
+            )
+            let running = Task { await desktop.run() }
+            await desktop.waitForInitialConditions(within: .seconds(60))
+            #expect(host.all == ["is [captive metered]"])
+            running.cancel()
+            try await within("the end") { await running.value }
+            await session.close()
+            await connection.close()
+        }
+    }
+
     @Test func `the portal's report counts while NetworkManager does not run`() async throws {
         try await withDesktop { scene in
-            try await scene.connection.export(
-                [
-                    Interface(
-                        "org.freedesktop.portal.NetworkMonitor",
-                        [
-                            .method("GetMetered", out: ["metered"]) { (_: Call) in true },
-                            .method("GetConnectivity", out: ["connectivity"]) { (_: Call) in
-                                UInt32(3)
-                            },
-                        ]
-                    )
-                ],
-                at: "/org/freedesktop/portal/desktop"
-            )
-            _ = try await scene.connection.requestName("org.freedesktop.portal.Desktop")
+            try await exportPortal(on: scene.connection)
             try await scene.host.wait(for: "is [captive metered]")
             try await scene.bus.withNetworkManager(scene.connection) { mock in
                 try await mock.update(["Metered": .uint32(2)])
