@@ -208,6 +208,7 @@ let package = Package(
             dependencies: [
                 "CLinux",
                 "DBus",
+                "Executors",
                 "iDownView",
                 .product(name: "Logging", package: "swift-log"),
             ],

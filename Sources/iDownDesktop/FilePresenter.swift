@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Dispatch
+import Executors
 import Glibc
 import Logging
 
@@ -15,6 +17,10 @@ struct FilePresenter: Sendable {
     private let window: Proxy
     private let programs: ProgramLauncher
     private let log: Logger
+    /// Looks at files, so that a disk that hangs holds up nothing else.
+    private let disk = DispatchQueue(label: "org.idown.files")
+    /// The longest that a click waits for a disk; then the file is left to the program that opens it.
+    private static let longestLook: Duration = .seconds(2)
 
     init(_ connection: Connection, programs: ProgramLauncher, log: Logger) {
         fileManager = Proxy(
@@ -118,13 +124,30 @@ struct FilePresenter: Sendable {
     /// Shows a folder in the file manager; for a missing folder, its nearest parent that exists.
     func showFolder(_ path: String, token: String = "") async {
         guard path.hasPrefix("/") else { return }
+        let path = await look { Self.nearestFolder(path) } ?? path
+        let folder = [FileURI.text(of: path)]
+        if await present(fileManager, "ShowFolders", [folder.busValue, .string(token)]) { return }
+        await openByProgram(path)
+    }
+
+    /// The path, or its nearest parent that exists.
+    private static func nearestFolder(_ path: String) -> String {
         var path = path
         while access(path, F_OK) != 0, let slash = path.lastIndex(of: "/") {
             path = slash == path.startIndex ? "/" : String(path[..<slash])
         }
-        let folder = [FileURI.text(of: path)]
-        if await present(fileManager, "ShowFolders", [folder.busValue, .string(token)]) { return }
-        await openByProgram(path)
+        return path
+    }
+
+    /// Looks at a file; nil where its disk does not answer in time.
+    private func look<Answer: Sendable>(
+        _ body: @escaping @Sendable () -> Answer
+    ) async -> Answer? {
+        await promptly(within: Self.longestLook) { [disk] in
+            await withCheckedContinuation { continuation in
+                disk.async { continuation.resume(returning: body()) }
+            }
+        }
     }
 
     /// Opens through the portal, which takes an open file, so that it opens only what the caller
@@ -134,9 +157,12 @@ struct FilePresenter: Sendable {
         _ path: String,
         _ token: String
     ) async -> Bool {
-        let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard number >= 0 else { return false }
-        let file = OpenDescriptor(owning: number)
+        guard await portal.isAvailable else { return false }
+        let opened = await look {
+            let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            return number >= 0 ? OpenDescriptor(owning: number) : nil
+        }
+        guard let file = opened ?? nil else { return false }
         let options: [String: Value] = token.isEmpty ? [:] : ["activation_token": .string(token)]
         return await present(portal, member, [.string(""), .descriptor(file), options.busValue])
     }
