@@ -2,7 +2,9 @@
 
 import DBus
 import iDownBus
+import iDownData
 import iDownSettings
+import iDownState
 
 extension ManagerInterface {
     private typealias Name = Contract.Property
@@ -26,24 +28,30 @@ extension ManagerInterface {
                 get: { Capability.allCases.map(\.rawValue) }
             ),
         ] + settings(of: .manager) + [
-            count(Name.taskCount) { $0.all }, count(Name.waitingCount) { $0.waiting },
-            count(Name.activeCount) { $0.active },
-            .property(Name.serial, .never, get: { try await service.position.serial }),
-            .property(Name.listID, .constant, get: { try await service.position.list }),
-            .property(Name.speed, .never, get: { await service.speed }),
+            count(Name.taskCount) { $0.total }, count(Name.waitingCount) { $0[.waiting] },
+            count(Name.activeCount) { $0[.downloading] },
+            .property(
+                Name.serial,
+                .never,
+                get: { UInt64(clamping: try await coordinator.position().serial) }
+            ),
+            .property(Name.listID, .constant, get: { try await coordinator.position().list }),
+            .property(Name.speed, .never, get: { await coordinator.speed }),
         ]
     }
 
     private func count(
         _ name: MemberName,
-        _ count: @escaping @Sendable ((all: UInt32, waiting: UInt32, active: UInt32)) -> UInt32
+        _ count: @escaping @Sendable (TaskCounts) -> Int
     ) -> Member {
         .property(
             name,
-            now: { service.countsNow.map(count) },
-            get: { count(try await service.counts) }
+            now: { coordinator.store.recentCounts().map { UInt32(clamping: count($0)) } },
+            get: { UInt32(clamping: count(try await coordinator.counts())) }
         )
     }
+
+    private var coordinator: Coordinator { service.coordinator }
 
     private func settings(of place: Setting.Place) -> [Member] {
         Setting.allCases.filter { $0.place == place }.map(property(of:))

@@ -23,11 +23,9 @@ extension ManagerService {
         _ url: String,
         _ options: AddOptions
     ) {
-        coordinator.executor.run {
-            self.assumeIsolated { service in
-                service.add(.urls([url], isList: false), options, call) { result in
-                    answer(result.flatMap(Self.onlyID))
-                }
+        begin { service in
+            service.add(.urls([url], isList: false), options, call) { result in
+                answer(result.flatMap(Self.onlyID))
             }
         }
     }
@@ -47,11 +45,9 @@ extension ManagerService {
         _ urls: [String],
         _ options: AddOptions
     ) {
-        coordinator.executor.run {
-            self.assumeIsolated { service in
-                service.add(.urls(urls, isList: true), options, call) { result in
-                    answer(result.map { $0.map(\.description) })
-                }
+        begin { service in
+            service.add(.urls(urls, isList: true), options, call) { result in
+                answer(result.map { $0.map(\.description) })
             }
         }
     }

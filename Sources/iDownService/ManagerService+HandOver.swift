@@ -22,11 +22,7 @@ extension ManagerService {
         _ url: String,
         _ options: HandOverOptions
     ) {
-        coordinator.executor.run {
-            self.assumeIsolated { service in
-                service.handOverCalls.begin(url, options, call, answer, in: service)
-            }
-        }
+        begin { $0.handOverCalls.begin(url, options, call, answer, in: $0) }
     }
 
     /// Makes what was handed over a task like any other, and returns its id.

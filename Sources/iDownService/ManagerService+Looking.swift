@@ -62,31 +62,6 @@ extension ManagerService {
 
     // MARK: The list
 
-    /// How many tasks are in the list, how many are waiting, and how many are downloading.
-    var counts: (all: UInt32, waiting: UInt32, active: UInt32) {
-        get async throws {
-            Self.told(try await coordinator.counts())
-        }
-    }
-
-    static func told(_ counts: TaskCounts) -> (all: UInt32, waiting: UInt32, active: UInt32) {
-        (
-            UInt32(clamping: counts.total), UInt32(clamping: counts[.waiting]),
-            UInt32(clamping: counts[.downloading])
-        )
-    }
-
-    /// The speed of all tasks together, in bytes per second.
-    var speed: UInt64 { get async { await coordinator.speed } }
-
-    /// Which list this is, and the serial of its newest commit that changed tasks.
-    var position: (list: String, serial: UInt64) {
-        get async throws {
-            let position = try await coordinator.position()
-            return (position.list, UInt64(clamping: position.serial))
-        }
-    }
-
     /// Has a client hear of the tasks' objects, until it leaves the bus or says otherwise.
     func watchObjects(_ call: Call) async {
         guard let client = call.sender else { return }

@@ -42,11 +42,6 @@ extension ManagerService {
         return now { service in service.folders.shown(setting, of: service.settings) }
     }
 
-    /// What ``counts`` tells, or nil.
-    nonisolated var countsNow: (all: UInt32, waiting: UInt32, active: UInt32)? {
-        coordinator.store.recentCounts().map(Self.told)
-    }
-
     /// Runs a body if the caller is on the service's thread; else gives nil.
     private nonisolated func now<Value: Sendable>(
         _ body: (isolated ManagerService) -> Value?

@@ -75,6 +75,11 @@ package actor ManagerService {
         self.quitting = quitting
     }
 
+    /// Runs what a call without a task begins, at once on the thread of the bus.
+    nonisolated func begin(_ body: @escaping @Sendable (isolated ManagerService) -> Void) {
+        coordinator.executor.run { self.assumeIsolated(body) }
+    }
+
     var settings: Settings { control.settings }
 
     /// The folder for downloads that name no folder.
