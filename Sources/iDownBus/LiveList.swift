@@ -54,7 +54,11 @@ public struct LiveList: Sendable {
         // It is up to date once what has changed meanwhile is told.
         case .came: return []
         case .page(let page), .added(let page): return page.compactMap { take($0) }
-        case .event(.added(let task)): return [take(task)].compactMap(\.self)
+        case .event(.added(let task)):
+            // One commit may add and start a task, and both have its serial: an answer that is known
+            // already told of both.
+            if let old = tasks[task.id], task.serial <= old.serial { return [] }
+            return [take(task)].compactMap(\.self)
         case .event(.changed(let id, let state, let changed)):
             return [change(id, state, changed)].compactMap(\.self)
         case .event(.removed(let id)): return [remove(id)].compactMap(\.self)

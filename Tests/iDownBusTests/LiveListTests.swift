@@ -26,6 +26,16 @@ import iDownTesting
         #expect(Set(list.tasks.keys) == ["1", "3"])
     }
 
+    @Test func `that a task was added tells nothing of one whose answer has this serial already`() {
+        var list = LiveList()
+        var started = task("1", 3)
+        started.state = .downloading
+        list.apply(.page([started]))
+        // One commit has added and started it.
+        #expect(list.apply(.event(.added(task("1", 3)))).isEmpty)
+        #expect(list.tasks["1"]?.state == .downloading)
+    }
+
     @Test func `of a service without serials every signal counts`() {
         var list = LiveList()
         for news in [ListNews.anew, .page([]), .whole(0)] { list.apply(news) }
