@@ -31,12 +31,13 @@ package struct TaskSelection: Hashable, Sendable {
         self.words = words
     }
 
-    /// The ids if all words are ids, so that the list need not be read; otherwise nil.
+    /// The ids, each once, if all words are ids, so that the list need not be read; otherwise nil.
     package var plainIDs: [String]? {
         var ids: [String] = []
+        var seen: Set<String> = []
         for word in words {
             guard case .id(let id) = word else { return nil }
-            ids.append(id)
+            if seen.insert(id).inserted { ids.append(id) }
         }
         return ids
     }

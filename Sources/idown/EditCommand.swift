@@ -169,33 +169,36 @@ struct EditCommand: AsyncParsableCommand {
                     options.isRefused(in: task.state)
                 }
             }
-            var edit = try await client.editor(of: options)
-            var passed = 0
             var first: ExitStatus?
+            var edits: [(task: TaskProperties, options: EditOptions)] = []
             for task in tasks {
+                var options = options
                 if let file {
                     // Each download gets those of its own server.
-                    var options = options
-                    let url = options.url ?? task.url
-                    guard let own = file.cookies(for: url) else {
+                    guard let own = file.cookies(for: options.url ?? task.url) else {
                         Output.complain("download \(task.id): the file has no cookies for its URL")
                         first = first ?? .refusedOption
                         continue
                     }
                     options.values.cookies = own
-                    edit = try await client.editor(of: options)
                 }
-                do throws(ManagerError) {
-                    try await edit(task.id)
-                } catch {
-                    if selection.passesOver(refusal: error, of: task.id) {
+                edits.append((task, options))
+            }
+            let edit = try await client.editor(of: edits.first?.options ?? options)
+            var passed = 0
+            // The first one shows whether the values are good, before others are changed.
+            for some in [edits.prefix(1), edits.dropFirst()] {
+                try await CallsAtOnce.make(about: some) { task, options throws(ManagerError) in
+                    try await edit(options, task.id)
+                } then: { item, answer in
+                    guard case .failure(let error) = answer else { return }
+                    let id = item.task.id
+                    if selection.passesOver(refusal: error, of: id) {
                         passed += 1
-                    } else if !selection.passesOver(error, of: task.id) {
+                    } else if !selection.passesOver(error, of: id) {
                         // Any other error is about a value, which no task would take.
                         guard error.isAboutOneTask else { throw error }
-                        Output.complain(
-                            error.text(about: task.id, isOneOfSeveral: tasks.count > 1)
-                        )
+                        Output.complain(error.text(about: id, isOneOfSeveral: tasks.count > 1))
                         first = first ?? ExitStatus(error)
                     }
                 }

@@ -80,7 +80,7 @@ struct GetCommand: AsyncParsableCommand {
                 () throws(ManagerError) in
                 var ids: [String] = []
                 try await addition.run(client, into: &ids)
-                return ids
+                return TaskWatch.Beginning(ids: ids)
             }
             var display = ProgressDisplay(
                 .talk,

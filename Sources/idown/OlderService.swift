@@ -26,18 +26,22 @@ extension ManagerClient {
 
     /// Returns the call that changes options of a task, which is another one for an older service.
     ///
+    /// - Parameter options: Options with the keys of all that are to be changed.
+    /// - Returns: The call, which takes the options and the task's ID.
     /// - Throws: `UnknownMethod` if the service is older and cannot change one of the options.
     func editor(
         of options: EditOptions
-    ) async throws(ManagerError) -> (String) async throws(ManagerError) -> Void {
+    ) async throws(ManagerError)
+        -> @Sendable (EditOptions, String) async throws(ManagerError) -> Void
+    {
         if try await capabilities().contains(.edit) {
-            return { id throws(ManagerError) in try await setOptions(options, of: id) }
+            return { options, id throws(ManagerError) in try await setOptions(options, of: id) }
         }
         let names = Set(options.dictionary.keys).subtracting(Self.optionsWithCalls).sorted()
         guard names.isEmpty else {
             throw await tooOld(to: "change \(names.joined(separator: ", "))")
         }
-        return { id throws(ManagerError) in try await setSingly(options, of: id) }
+        return { options, id throws(ManagerError) in try await setSingly(options, of: id) }
     }
 
     /// The options that every service can change, each by a call of its own.

@@ -55,11 +55,14 @@ struct RetryCommand: TaskVerb {
         let resumed = tasks.filter(isResumed)
         var count = resumed.isEmpty ? 0 : try await client.startTasks(resumed.map(\.id))
         let selection = try? change.selected.selection()
-        for task in tasks where task.hold == .retry || isRepeated(task) {
+        let repeated = tasks.filter { $0.hold == .retry || isRepeated($0) }
+        try await CallsAtOnce.make(about: repeated) { task throws(ManagerError) in
+            guard try await isStill(task, client) else { return false }
+            try await client.retry(task.id)
+            return true
+        } then: { task, answer throws(ManagerError) in
             do throws(ManagerError) {
-                guard try await isStill(task, client) else { continue }
-                try await client.retry(task.id)
-                count += 1
+                if try answer.get() { count += 1 }
             } catch {
                 // Another program may have removed or started the task since the list was read.
                 let isGone = selection?.passesOver(error, of: task.id) == true

@@ -5,7 +5,7 @@ import iDownBus
 import iDownView
 
 /// A command that applies one verb to downloads.
-protocol TaskVerb: AsyncParsableCommand {
+protocol TaskVerb: AsyncParsableCommand, Sendable {
     var change: ChangeArguments { get }
 
     /// The verb of the live list that does the same.
@@ -120,11 +120,12 @@ extension TaskVerb {
     /// Applies the verb to each ID, prints every refusal, and ends with the exit code of the first.
     private func applyOneByOne(_ ids: [String], _ client: ManagerClient) async throws {
         var first: ExitStatus?
-        for id in ids {
-            do throws(ManagerError) {
-                let refused = try await apply(to: id, client)
-                first = first ?? refused
-            } catch {
+        try await CallsAtOnce.make(about: ids) { id throws(ManagerError) in
+            try await apply(to: id, client)
+        } then: { id, answer in
+            switch answer {
+            case .success(let refused): first = first ?? refused
+            case .failure(let error):
                 guard !error.isUnreachable else { throw error }
                 Output.complain(error.text(about: id, isOneOfSeveral: ids.count > 1))
                 first = first ?? ExitStatus(error)

@@ -15,8 +15,16 @@ struct TaskWatch {
         let isInterrupted: Bool
     }
 
+    /// The tasks that a watch begins with.
+    struct Beginning {
+        var ids: [String]
+        /// Those of the tasks that were read already.
+        var tasks: [TaskProperties] = []
+    }
+
     /// The IDs of the tasks in the order in which they were given, each once.
     let ids: [String]
+    private let tasks: [TaskProperties]
     private let client: ManagerClient
     private let news: ListNewsSequence
     private let interrupts: Interrupts?
@@ -26,21 +34,23 @@ struct TaskWatch {
     /// - Parameters:
     ///   - client: The service.
     ///   - handlesInterrupts: Whether Ctrl-C ends the watch rather than the process.
-    ///   - adding: Returns the IDs of the tasks.
+    ///   - adding: Adds or reads the tasks.
     /// - Returns: The watch, which misses no change from here on.
     /// - Throws: The errors of the bus and of `adding`.
     static func start(
         over client: ManagerClient,
         handlesInterrupts: Bool,
-        adding: () async throws(ManagerError) -> [String]
+        adding: () async throws(ManagerError) -> Beginning
     ) async throws(ManagerError) -> TaskWatch {
         let news = try await client.newsFromNow()
         var ids: [String] = []
         var seen: Set<String> = []
-        for id in try await adding() where seen.insert(id).inserted { ids.append(id) }
+        let beginning = try await adding()
+        for id in beginning.ids where seen.insert(id).inserted { ids.append(id) }
         // Until the tasks are added there is nothing to report, so Ctrl-C just ends the process.
         return TaskWatch(
             ids: ids,
+            tasks: beginning.tasks,
             client: client,
             news: news,
             interrupts: handlesInterrupts ? await Interrupts.start() : nil
@@ -73,18 +83,8 @@ struct TaskWatch {
                 isInterrupted: isInterrupted
             )
         }
-        func settle(_ id: String) async throws(ManagerError) {
-            // The task is read again, because signals give its URL without the query, and because
-            // another program may have restarted it.
-            let found: TaskProperties?
-            do throws(ManagerError) {
-                found = try await current(id)
-            } catch {
-                // The next service tells what has changed.
-                guard error.code == .stopping else { throw error }
-                return
-            }
-            guard let task = found else {
+        func settle(_ id: String, _ task: TaskProperties?) async throws(ManagerError) {
+            guard let task else {
                 // A task that was removed after its end counts with this end.
                 if known[id]?.hasEnded != true { known[id] = nil }
                 open.remove(id)
@@ -99,20 +99,25 @@ struct TaskWatch {
                 let place = ids.firstIndex(of: id)
             else { return }
             // Tasks that the metalink listed may have been removed since.
-            var listed: [String] = []
-            for id in task.listedTasks where !ids.contains(id) {
-                guard let file = try await current(id) else { continue }
-                listed.append(id)
+            let new = task.listedTasks.filter { !ids.contains($0) }
+            let listed = try await client.current(new).filter { $0.task != nil }
+            for case (let id, let file?) in listed where file.state == .paused {
                 // A metalink does not continue what the user has paused.
-                guard file.state == .paused else { continue }
                 Output.talk("Download \(id) is paused; to continue it: idown resume \(id)")
             }
             guard !listed.isEmpty else { return }
-            ids.replaceSubrange(place...place, with: listed)
-            open.formUnion(listed)
-            for id in listed { try await settle(id) }
+            ids.replaceSubrange(place...place, with: listed.map(\.id))
+            open.formUnion(listed.map(\.id))
+            for (id, task) in listed { try await settle(id, task) }
         }
-        for id in self.ids { try await settle(id) }
+        // Tasks are read again, because signals give their URLs without the query, and because
+        // another program may have restarted them.
+        func settle(_ ids: [String]) async throws(ManagerError) {
+            for (id, task) in try await client.current(ids) { try await settle(id, task) }
+        }
+        for task in tasks { try await settle(task.id, task) }
+        let read = Set(tasks.map(\.id))
+        try await settle(self.ids.filter { !read.contains($0) })
         guard !open.isEmpty else { return result() }
         var clock: Task<Void, Never>?
         defer { clock?.cancel() }
@@ -127,6 +132,7 @@ struct TaskWatch {
         for await item in items {
             switch item {
             case .news(let news):
+                var ended: [String] = []
                 for change in list.apply(news) {
                     guard let id = (change.new ?? change.old)?.id, open.contains(id) else {
                         continue
@@ -135,18 +141,17 @@ struct TaskWatch {
                     if let task = change.new, !task.hasEnded {
                         display.show(id, task)
                     } else {
-                        try await settle(id)
+                        ended.append(id)
                     }
                 }
+                try await settle(ended)
                 switch news {
                 case .left:
                     // A question starts the service again.
-                    if let id = ids.first(where: open.contains) { try await settle(id) }
+                    if let id = ids.first(where: open.contains) { try await settle([id]) }
                 case .whole:
                     // Another list may not have them.
-                    for id in ids where open.contains(id) && list.tasks[id] == nil {
-                        try await settle(id)
-                    }
+                    try await settle(ids.filter { open.contains($0) && list.tasks[$0] == nil })
                 case .anew, .page, .added, .event, .changed, .removed, .came: break
                 }
             case .drawing:
@@ -163,6 +168,28 @@ struct TaskWatch {
             "the session bus went away; the downloads go on without it"
         )
     }
+}
+
+extension ManagerClient {
+    /// Returns tasks as the service knows them, in the order of their IDs; nil for those that are no
+    /// longer in the list.
+    ///
+    /// A service that is stopping has no answer: the next one tells what has changed.
+    fileprivate func current(
+        _ ids: [String]
+    ) async throws(ManagerError) -> [(id: String, task: TaskProperties?)] {
+        var tasks: [(id: String, task: TaskProperties?)] = []
+        try await CallsAtOnce.make(about: ids) { id throws(ManagerError) in
+            try await current(id)
+        } then: { id, answer throws(ManagerError) in
+            do throws(ManagerError) {
+                tasks.append((id, try answer.get()))
+            } catch {
+                guard error.code == .stopping else { throw error }
+            }
+        }
+        return tasks
+    }
 
     /// The task as the service knows it; nil if it is no longer in the list.
     ///
@@ -172,7 +199,7 @@ struct TaskWatch {
         isLast: Bool = false
     ) async throws(ManagerError) -> TaskProperties? {
         do throws(ManagerError) {
-            return try await client.getTask(id)
+            return try await getTask(id)
         } catch {
             guard error.code != .noSuchTask else { return nil }
             guard error.code == .noReply, !isLast else { throw error }

@@ -38,10 +38,10 @@ struct WaitCommand: AsyncParsableCommand {
             let selection = try selected.selection()
             let watch = try await TaskWatch.start(over: client, handlesInterrupts: false) {
                 () throws(ManagerError) in
-                guard selection.words.isEmpty else {
-                    return try await selection.tasks(client).map(\.id)
-                }
-                return try await Self.moving(client)
+                let tasks =
+                    selection.words.isEmpty
+                    ? try await Self.moving(client) : try await selection.tasks(client)
+                return TaskWatch.Beginning(ids: tasks.map(\.id), tasks: tasks)
             }
             var display = ProgressDisplay(
                 .talk,
@@ -57,15 +57,16 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     /// The downloads that go on by themselves; says how many paused ones are left out.
-    private static func moving(_ client: ManagerClient) async throws(ManagerError) -> [String] {
+    private static func moving(_ client: ManagerClient) async throws(ManagerError)
+        -> [TaskProperties]
+    {
         var query = TaskQuery()
         query.states = [.waiting, .downloading, .paused]
-        query.properties = [.id, .state]
         let tasks = try await client.allTasks(query)
         let paused = tasks.count { $0.state == .paused }
         if paused > 0 {
             Output.talk("Not waiting for \(paused) paused; name them to wait: idown wait paused")
         }
-        return tasks.filter { $0.state != .paused }.map(\.id)
+        return tasks.filter { $0.state != .paused }
     }
 }

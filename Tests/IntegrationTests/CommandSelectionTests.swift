@@ -61,6 +61,36 @@ struct CommandSelectionTests {
         }
     }
 
+    @Test func `what is done to many downloads takes few commits, and tells of each refusal`()
+        async throws
+    {
+        try await withService { service in
+            var ids: [String] = []
+            for number in 1...40 {
+                ids.append(
+                    try await service.add("http://127.0.0.1:9/\(number)") { $0.paused = true }
+                )
+            }
+            let client = service.client
+            for id in ["7", "33"] { try await client.cancel(id) }
+            let before = try await client.serial()
+            let edited = try await idown("edit", "all", "--priority", "3", in: service)
+            #expect(edited.status == .exited(0), "\(edited)")
+            let after = try await client.serial()
+            #expect(after > before && after < before + 30, "\(before) \(after)")
+            #expect(try await client.listTasks().allSatisfy { $0.priority == 3 })
+
+            let resumed = try await idown(["resume"] + ids + ["99", "1"], in: service)
+            #expect(resumed.status == .exited(3), "\(resumed)")
+            #expect(
+                resumed.standardError
+                    == "idown: there is no download 99; to see the IDs: idown list\n"
+            )
+            let twice = try await idown("remove", "-y", "1", "2", "1", in: service)
+            #expect(twice.status == .exited(0) && twice.standardError == "", "\(twice)")
+        }
+    }
+
     @Test func `the list is sorted by host, and by the time left of what runs`() async throws {
         var file = ServedFile(TestContent(seed: 122, count: 1 << 20))
         file.bytesPerSecond = 40_000

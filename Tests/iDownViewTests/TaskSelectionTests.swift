@@ -49,6 +49,7 @@ struct TaskSelectionTests {
 
     @Test func `words that are all ids, or all states, are recognized`() throws {
         #expect(try TaskSelection(["7", "8"]).plainIDs == ["7", "8"])
+        #expect(try TaskSelection(["7", "8", "7"]).plainIDs == ["7", "8"])
         #expect(try TaskSelection(["7", "failed"]).plainIDs == nil)
         #expect(try TaskSelection(["paused", "failed"]).plainStates == [.paused, .failed])
         #expect(try TaskSelection(["paused", "all"]).plainStates == nil)
