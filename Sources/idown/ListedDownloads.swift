@@ -16,7 +16,7 @@ struct ListedDownloads {
     private let usualFolder: String?
     /// The completed and the unfinished downloads by their URLs.
     private var tasks: [URLText: [TaskProperties]] = [:]
-    private var unfinished: [String: TaskProperties.State] = [:]
+    private var unfinished: [String: TaskProperties] = [:]
 
     /// Reads the list, unless nothing in it can matter.
     ///
@@ -44,9 +44,11 @@ struct ListedDownloads {
         var query = TaskQuery()
         query.states = [.waiting, .downloading, .paused, .failed]
         if skipsCompleted { query.states.append(.completed) }
-        query.properties = [.url, .directory, .fileName, .state, .path, .totalBytes]
+        query.properties = [
+            .url, .directory, .fileName, .state, .path, .totalBytes, .checksum, .headerNames,
+        ]
         for task in try await client.allTasks(query) {
-            if task.state != .completed { unfinished[task.id] = task.state }
+            if task.state != .completed { unfinished[task.id] = task }
             if let url = URLText(task.url) { tasks[url, default: []].append(task) }
         }
     }
@@ -86,7 +88,7 @@ struct ListedDownloads {
             if !new.isEmpty { _ = try await client.startTasks(new) }
             // What was paused or has failed continues by the call itself, which lends the user's
             // logins to it.
-            let still = ready.filter { [.paused, .failed].contains(unfinished[$1]) }
+            let still = ready.filter { [.paused, .failed].contains(unfinished[$1]?.state) }
             _ = try await call(still.map(\.0), options)
         }
         ids += completed.isEmpty ? added : urls.map { completed[$0] ?? added.removeFirst() }
@@ -130,9 +132,10 @@ struct ListedDownloads {
         let edit = options.edit
         guard !edit.dictionary.isEmpty else { return [:] }
         var refusals: [String: ManagerError] = [:]
-        for id in ids where unfinished[id] != nil {
+        for id in ids {
+            guard let task = unfinished[id] else { continue }
             do throws(ManagerError) {
-                try await client.setOptions(edit, of: id)
+                try await client.setOptions(edit.keepingHeaders(of: task), of: id)
             } catch {
                 guard !error.isUnreachable else { throw error }
                 // It has ended meanwhile.
@@ -157,14 +160,25 @@ struct ListedDownloads {
             task.state == .completed && Self.size(of: task.path) == task.knownTotal
         }
         guard let whole, let checksum = options.checksum else { return whole?.id }
-        var edit = EditOptions()
-        edit.values.checksum = checksum
-        try await client.setOptions(edit, of: whole.id)
-        guard try await client.verify(whole.id) == .checksum else {
-            Output.complain("the file of download \(whole.id) does not have this digest any more")
+        guard try await verify(whole.id, against: checksum) == .checksum else {
+            Output.complain("the file of download \(whole.id) does not have this digest")
+            // The digest may be mistyped: the download keeps the one that it had.
+            if whole.checksum != checksum {
+                _ = try await verify(whole.id, against: whole.checksum)
+            }
             return nil
         }
         return whole.id
+    }
+
+    private func verify(
+        _ id: String,
+        against checksum: String
+    ) async throws(ManagerError) -> TaskProperties.Integrity {
+        var edit = EditOptions()
+        edit.values.checksum = checksum
+        try await client.setOptions(edit, of: id)
+        return try await client.verify(id)
     }
 
     /// The downloads of a URL in the folder, and with the name if one is given.
@@ -199,6 +213,21 @@ extension AddOptions {
         edit.values = self
         edit.values.directory = nil
         edit.values.filename = nil
+        return edit
+    }
+}
+
+extension EditOptions {
+    /// Returns the options for a download of the list: cookies that are the only header given leave it
+    /// the other headers that it has, which nobody can read.
+    fileprivate func keepingHeaders(of task: TaskProperties) -> EditOptions {
+        func isCookie(_ name: String) -> Bool { name.lowercased() == "cookie" }
+        guard values.headers.count == 1, let header = values.headers.first, isCookie(header.name),
+            !task.headerNames.allSatisfy(isCookie)
+        else { return self }
+        var edit = self
+        edit.values.headers = []
+        edit.values.cookies = header.value
         return edit
     }
 }

@@ -53,6 +53,29 @@ struct ListedURLTests {
         }
     }
 
+    @Test func `cookies that are given later take the place of the older ones, and of no header`()
+        async throws
+    {
+        let served = content
+        let server = try FaultServer(
+            script: .init { request in
+                guard request["X-Key"] == "1", request["Cookie"] == "k=2" else {
+                    return [.head("403 Forbidden", [("Content-Length", "0")])]
+                }
+                return ServedFile(served).answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            let url = server.url("/a")
+            let older = ["-H", "X-Key: 1", "-b", "k=1"]
+            let refused = try await idown(["get", "-q"] + older + [url], in: service)
+            #expect(refused.status == .exited(11), "\(refused)")
+            let got = try await idown("get", "-q", "-b", "k=2", url, in: service)
+            #expect(got.status == .exited(0), "\(got)")
+        }
+    }
+
     @Test func `options of a list, and of one call for several URLs, reach listed downloads`()
         async throws
     {
@@ -90,6 +113,10 @@ struct ListedURLTests {
             #expect(changed.standardOutput == service.home.path + "/a (1).bin", "\(changed)")
             let never = try await idown("get", "-qc", "--checksum", wrong, url, in: service)
             #expect(never.status == .exited(13), "\(never)")
+            // The good file of before keeps its digest.
+            let good = try await service.client.getTask("2")
+            #expect(good.checksum == right && good.integrity == .checksum, "\(good)")
+            #expect(good.errorCode == "")
         }
     }
 

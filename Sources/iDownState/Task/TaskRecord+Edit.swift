@@ -81,6 +81,10 @@ extension TaskRequest {
         checksum = edit.checksum ?? checksum
         expectedSize = edit.expectedSize ?? expectedSize
         headers = edit.headers ?? headers
+        // Other cookies take the place of those that came as a header.
+        if edit.cookies != nil, edit.headers == nil {
+            headers.removeAll { $0.name.lowercased() == "cookie" }
+        }
         referrer = edit.referrer ?? referrer
         userAgent = edit.userAgent ?? userAgent
         cookies = edit.cookies ?? cookies
