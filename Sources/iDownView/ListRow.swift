@@ -159,6 +159,7 @@ struct ListRow {
     /// for them.
     private static func bytes(_ summary: TaskSummary) -> String {
         let text = summary.bytes
+        guard !text.isEmpty else { return "-" }
         var parts = text.split(separator: " ").map(String.init)
         // `50.0 MiB / 200.0 MiB`
         guard parts.count == 5 else { return text }

@@ -79,7 +79,7 @@ package struct TaskDetails: Sendable {
     /// - Returns: The facts; what is not known is left out.
     package static func facts(_ task: TaskProperties, _ time: (UInt64) -> String) -> [Fact] {
         let summary = TaskSummary(task)
-        let facts = [
+        var facts = [
             Fact(translated("ID"), task.id),
             Fact(translated("Name"), task.fileName),
             Fact(translated("State"), state(task), Style.Ink(task.state)),
@@ -90,11 +90,28 @@ package struct TaskDetails: Sendable {
             Fact(translated("Error"), error(task), .red),
             Fact(translated("Attempts"), task.attempts == 0 ? "" : shown(UInt(task.attempts))),
             Fact(translated("Next attempt"), task.retryAt == 0 ? "" : time(task.retryAt)),
+            Fact(
+                translated("Tries for"),
+                task.retryFor == Contract.usualRetryFor
+                    ? "" : Quantity.text(ofSeconds: task.retryFor)
+            ),
             Fact(translated("URL"), task.url),
             Fact(translated("Referrer"), task.referrer),
+            Fact(translated("User agent"), task.userAgent),
+            Fact(translated("Headers"), task.headerNames.joined(separator: ", ")),
             Fact(translated("Folder"), task.directory),
             Fact(translated("File"), task.path),
+            Fact(
+                translated("If name is taken"),
+                task.onExisting == AddOptions.OnExisting.rename.rawValue
+                    ? "" : word(task.onExisting)
+            ),
+            Fact(translated("When done"), word(task.whenDone)),
             Fact(translated("Type"), task.mimeType),
+            Fact(
+                translated("Expected size"),
+                task.expectedSize == 0 ? "" : "\(ByteCount(task.expectedSize))"
+            ),
             Fact(translated("Checksum"), task.checksum),
             Fact(translated("Integrity"), word(task.integrity.rawValue)),
             Fact(
@@ -108,9 +125,12 @@ package struct TaskDetails: Sendable {
                 translated("Speed limit"),
                 task.speedLimit == 0 ? "" : "\(ByteRate(task.speedLimit))"
             ),
+            Fact(translated("Added by"), task.addedBy),
             Fact(translated("Added"), task.createdAt == 0 ? "" : time(task.createdAt)),
             Fact(translated("Finished"), task.finishedAt == 0 ? "" : time(task.finishedAt)),
         ]
+        let place = facts.firstIndex { $0.title == translated("Referrer") } ?? 0
+        facts.insert(contentsOf: task.mirrors.map { Fact(translated("Mirror"), $0) }, at: place)
         return facts.filter { !$0.text.description.isEmpty }
     }
 
@@ -153,6 +173,9 @@ package struct TaskDetails: Sendable {
         case "validators": translated("validators")
         case "length": translated("length")
         case "none": translated("not proven")
+        case "fail": translated("fail")
+        case "open": translated("open")
+        case "reveal": translated("show in folder")
         default: word
         }
     }

@@ -59,8 +59,10 @@ package struct TaskSummary: Sendable {
         return task.downloadedBytes > 0 ? ByteCount(task.downloadedBytes).description : "-"
     }
 
-    /// The bytes on disk and, until the download is completed, the size of the file.
+    /// The bytes on disk and, until the download is completed, the size of the file; empty while
+    /// neither is there.
     package var bytes: String {
+        if task.state != .completed, task.knownTotal == nil, task.downloadedBytes == 0 { return "" }
         guard task.state != .completed, let total = task.knownTotal else {
             return ByteCount(task.downloadedBytes).description
         }

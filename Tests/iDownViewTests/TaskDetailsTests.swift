@@ -87,7 +87,32 @@ import iDownView
 
     @Test func `what is not known has no line`() {
         #expect(
-            lines(TaskProperties()) == ["State:      waiting", "Size:       0 B", "Resumable:  no"]
+            lines(TaskProperties()) == ["State:      waiting", "Resumable:  no"]
+        )
+    }
+
+    @Test func `what was given with a download has a line each`() {
+        var task = TaskProperties()
+        task.url = "https://example.org/a"
+        task.mirrors = ["https://one.example/a", "https://two.example/a"]
+        (task.userAgent, task.headerNames) = ("me/1", ["X-Key", "Cookie"])
+        (task.retryFor, task.expectedSize) = (0, 1024)
+        (task.onExisting, task.whenDone, task.addedBy) = ("fail", "reveal", "browser")
+        #expect(
+            lines(task) == [
+                "State:             waiting",
+                "Tries for:         forever",
+                "URL:               https://example.org/a",
+                "Mirror:            https://one.example/a",
+                "Mirror:            https://two.example/a",
+                "User agent:        me/1",
+                "Headers:           X-Key, Cookie",
+                "If name is taken:  fail",
+                "When done:         show in folder",
+                "Expected size:     1.0 KiB",
+                "Resumable:         no",
+                "Added by:          browser",
+            ]
         )
     }
 }
