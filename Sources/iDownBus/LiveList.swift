@@ -57,7 +57,7 @@ public struct LiveList: Sendable {
         case .event(.added(let task)):
             // One commit may add and start a task, and both have its serial: an answer that is known
             // already told of both.
-            if let old = tasks[task.id], task.serial <= old.serial { return [] }
+            if task.serial > 0, let old = tasks[task.id], task.serial <= old.serial { return [] }
             return [take(task)].compactMap(\.self)
         case .event(.changed(let id, let state, let changed)):
             return [change(id, state, changed)].compactMap(\.self)
@@ -72,7 +72,12 @@ public struct LiveList: Sendable {
             return []
         case .left:
             isServed = false
-            return []
+            return tasks.values.filter { $0.speed > 0 }.map { old in
+                var new = old
+                new.speed = 0
+                tasks[old.id] = new
+                return Change(old: old, new: new)
+            }
         }
     }
 
@@ -138,7 +143,7 @@ public enum ListNews: Sendable {
     /// All that was to be caught up with has been told, up to this serial; 0 from services that give
     /// none.
     case whole(UInt64)
-    /// The service has left the bus; what is known stays until it is back.
+    /// The service has left the bus; what is known stays until it is back, but nothing moves.
     case left
     /// The service has come to the bus; what has changed meanwhile follows.
     case came

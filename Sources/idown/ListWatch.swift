@@ -129,7 +129,7 @@ struct ListWatch {
                 switch news {
                 case .left:
                     hasLost = true
-                    screen.fail("the service has ended")
+                    screen.fail("the service has ended; R starts it again")
                 case .whole where hasLost:
                     hasLost = false
                     screen.succeed("the service is back")

@@ -36,6 +36,15 @@ import iDownTesting
         #expect(list.tasks["1"]?.state == .downloading)
     }
 
+    @Test func `without a service nothing moves`() {
+        var list = LiveList()
+        var running = task("1", 3)
+        (running.state, running.speed) = (.downloading, 1_000)
+        list.apply(.page([running, task("2", 3)]))
+        #expect(list.apply(.left).map(\.new?.id) == ["1"])
+        #expect(list.tasks["1"]?.speed == 0 && list.tasks["1"]?.state == .downloading)
+    }
+
     @Test func `of a service without serials every signal counts`() {
         var list = LiveList()
         for news in [ListNews.anew, .page([]), .whole(0)] { list.apply(news) }
