@@ -23,6 +23,21 @@ package enum JSONText {
     ) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = format
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+        guard text.unicodeScalars.contains(where: isCommand) else { return text }
+        // Outside of strings JSON has none of them.
+        return text.unicodeScalars.reduce(into: "") { text, scalar in
+            guard isCommand(scalar) else { return text.unicodeScalars.append(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+
+    /// Whether a terminal would obey a character: DEL, C1, and the marks that turn text around.
+    private static func isCommand(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x7F...0x9F, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }

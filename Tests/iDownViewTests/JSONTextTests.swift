@@ -8,6 +8,7 @@ struct JSONTextTests {
         #expect(try JSONText.of([Int]()) == "[]")
         #expect(try JSONText.line(of: [Int]()) == "[]")
         #expect(try JSONText.of([1, 2]) == "[\n  1,\n  2\n]")
+        #expect(try JSONText.line(of: ["\u{9B}2J\u{202E}ä\u{7F}"]) == #"["\u009b2J\u202eä\u007f"]"#)
         #expect(try JSONText.of(["a": "[\n\n]"]) == "{\n  \"a\" : \"[\\n\\n]\"\n}")
     }
 }
