@@ -72,16 +72,19 @@ package struct TaskTemplate: Hashable, Sendable {
         if case .text(let text) = parts.last { text.utf8.last == 0 } else { false }
     }
 
-    /// Returns the line of a task without a line feed; values are free of control characters.
+    /// Returns the line of a task without a line feed; values are free of control characters, unless
+    /// a program reads them up to the next NUL.
     package func text(of task: TaskProperties, for reader: LineReader = .program) -> String {
+        let isLine = !endsInNUL || reader == .terminal
+        func value(_ text: String) -> String { isLine ? reader.line(text) : text }
         // Programs read the line, so numbers have a point in every locale.
-        ByteCount.$decimalSign.withValue(".") {
+        return ByteCount.$decimalSign.withValue(".") {
             parts.map { part in
                 switch part {
                 case .text(let text): text
                 case .property(let property):
-                    reader.line(TaskJSON.text(of: property, in: task))
-                case .summary(let field): reader.line(Self.text(of: field, in: task))
+                    value(TaskJSON.text(of: property, in: task))
+                case .summary(let field): value(Self.text(of: field, in: task))
                 }
             }.joined()
         }

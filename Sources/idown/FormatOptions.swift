@@ -15,7 +15,8 @@ struct FormatOptions: ParsableArguments {
             discussion: """
                 Fields are the names of the D-Bus properties (idown show --json 7 shows them), \
                 and Name, Size, Bytes, Percent, Rate, Left and Reason. A template that ends in \\0 \
-                gets no line feed, as xargs -0 needs it.
+                gets no line feed, as xargs -0 needs it, and has the names as they are; elsewhere \
+                U+FFFD stands for a control character.
                 """,
             valueName: "template"
         )

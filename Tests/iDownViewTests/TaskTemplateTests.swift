@@ -23,6 +23,11 @@ struct TaskTemplateTests {
     @Test(arguments: [("{Path}\\0", true), ("{Path}", false), ("\\0{Path}", false), ("", false)])
     func `a NUL at the end stands for the line feed`(template: String, endsInNUL: Bool) throws {
         #expect(try TaskTemplate(template).endsInNUL == endsInNUL)
+        var task = TaskProperties()
+        task.path = "/a\nb"
+        // Only a NUL cannot be part of a path.
+        let text = try TaskTemplate(template).text(of: task)
+        #expect(text.contains("/a\nb") == endsInNUL)
     }
 
     @Test func `every property has a text`() throws {
