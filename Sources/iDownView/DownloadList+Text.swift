@@ -15,7 +15,7 @@ extension DownloadList {
     ) throws(Unwritable) -> [String] {
         var lines: [String] = []
         for task in tasks {
-            lines.append(reader.line(task.url))
+            lines.append(([task.url] + task.mirrors).map(reader.line).joined(separator: "\t"))
             for (name, value) in options(of: task) {
                 let text = reader.line(value)
                 // The reader of a list takes blanks from both ends.
@@ -70,7 +70,6 @@ extension DownloadList {
         if task.onExisting != AddOptions.OnExisting.rename.rawValue, !task.onExisting.isEmpty {
             add("on-existing", task.onExisting)
         }
-        for mirror in task.mirrors { add("mirror", mirror) }
         return options
     }
 

@@ -60,7 +60,7 @@ package struct DownloadList: Hashable, Sendable {
 
     /// Reads a list in either form.
     package init(textOrJSON text: String) throws(Mistake) {
-        let isJSON = text.first { !$0.isWhitespace } == "["
+        let isJSON = ["[", "{"].contains(text.first { !$0.isWhitespace })
         self = isJSON ? try DownloadList(json: text) : try DownloadList(text)
     }
 

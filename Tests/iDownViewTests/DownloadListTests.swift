@@ -153,6 +153,8 @@ struct DownloadListTests {
         task.whenDone = "reveal"
         task.onExisting = "fail"
         let text = try DownloadList.lines(of: [task]).joined(separator: "\n")
+        // aria2 has no option for mirrors.
+        #expect(text.hasPrefix(([task.url] + task.mirrors).joined(separator: "\t") + "\n"))
         let entry = try #require(try DownloadList(text).entries.first)
         #expect(entry.url == task.url)
         #expect(entry.options.filename == task.fileName)
