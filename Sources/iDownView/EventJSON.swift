@@ -5,15 +5,15 @@ package import iDownBus
 /// A change of the list as a JSON object, for programs that follow the list.
 ///
 /// `{"Event":"added","Id":"7","Task":{…}}`, `{"Changed":{…},"Event":"changed","Id":"7",
-/// "State":"…"}`, `{"Event":"removed","Id":"7"}`, `{"Event":"whole","Serial":9}`,
+/// "State":"…"}`, `{"Event":"removed","Id":"7"}`, `{"Event":"whole","ListId":"…","Serial":9}`,
 /// `{"Event":"service","Running":false}`. The keys of `Task` and `Changed` are those of ``TaskJSON``.
 package enum EventJSON: Encodable, Sendable {
     /// A task that was in the list when the command began to follow it.
     case listed(TaskProperties)
     /// A signal of the service: a task was added, changed or removed.
     case event(ManagerEvent)
-    /// All changes up to this serial have been told.
-    case whole(serial: UInt64)
+    /// All changes up to this serial of a list have been told.
+    case whole(list: String, serial: UInt64)
     /// The service started or ended.
     case service(isRunning: Bool)
 
@@ -25,6 +25,7 @@ package enum EventJSON: Encodable, Sendable {
         case changed = "Changed"
         case running = "Running"
         case serial = "Serial"
+        case list = "ListId"
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -48,8 +49,9 @@ package enum EventJSON: Encodable, Sendable {
         case .event(.removed(let id)):
             try object.encode("removed", forKey: .event)
             try object.encode(id, forKey: .id)
-        case .whole(let serial):
+        case .whole(let list, let serial):
             try object.encode("whole", forKey: .event)
+            try object.encode(list, forKey: .list)
             try object.encode(serial, forKey: .serial)
         case .service(let isRunning):
             try object.encode("service", forKey: .event)

@@ -35,13 +35,13 @@ package struct EventLog {
         }
     }
 
-    /// Takes what had changed when the news began.
+    /// Takes what had changed in a list when the news began.
     ///
     /// - Returns: What is told of it.
-    package mutating func begin(_ changes: ListChanges) -> [EventJSON] {
+    package mutating func begin(_ changes: ListChanges, of list: String) -> [EventJSON] {
         for id in changes.removed { told[id] = Self.removed }
         return begin(changes.tasks) + changes.removed.map { .event(.removed(id: $0)) }
-            + [.whole(serial: changes.serial)]
+            + [.whole(list: list, serial: changes.serial)]
     }
 
     /// Takes the next news.

@@ -21,7 +21,9 @@ struct FollowCommand: AsyncParsableCommand {
 
             With --since it begins with what has changed since a serial, a number that the service \
             gives to every change: the event listed for each changed download, removed, and then \
-            whole with the Serial to give the next time. Serial 0 stands for the empty list.
+            whole with the Serial to give the next time, and the ListId to give with it: a serial of \
+            another list, such as one that was restored, is refused then. Serial 0 stands for the \
+            empty list.
 
             Examples:
               idown follow
@@ -37,6 +39,12 @@ struct FollowCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Begin with what has changed since.", valueName: "serial"))
     var since: UInt64?
 
+    @Option(
+        name: .customLong("list-id"),
+        help: ArgumentHelp("The list that the serial of --since belongs to.", valueName: "id")
+    )
+    var listID: String?
+
     @Argument(
         help: ArgumentHelp("Only these downloads, until they have ended.", valueName: "id"),
         completion: TaskCompletion.ids
@@ -46,6 +54,9 @@ struct FollowCommand: AsyncParsableCommand {
     func validate() throws {
         guard try plainIDs() != nil else {
             throw ValidationError("give IDs such as 7, or nothing to follow all downloads")
+        }
+        guard listID == nil || since != nil else {
+            throw ValidationError("--list-id goes with --since")
         }
         guard since == nil || (!list && ids.isEmpty) else {
             throw ValidationError("--since is for all downloads, without --list and without IDs")
@@ -60,7 +71,10 @@ struct FollowCommand: AsyncParsableCommand {
             var log = EventLog(of: ids.isEmpty ? nil : Set(ids))
             if let since {
                 try await client.require(.changes, to: "tell what has changed since then")
-                try Self.printAll(log.begin(try await client.changes(since: since)))
+                // A list that is made anew between the two calls is refused by the second one.
+                let list = if let listID { listID } else { try await client.listID() }
+                let changes = try await client.changes(since: since, of: list)
+                try Self.printAll(log.begin(changes, of: list))
             } else if list || !ids.isEmpty {
                 let tasks =
                     ids.isEmpty

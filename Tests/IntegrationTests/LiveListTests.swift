@@ -411,7 +411,14 @@ struct LiveListTests {
             #expect(await follow.stop() != .exited(0))
             #expect(lines[0]?.contains(#""Event":"listed","Id":"\#(new)""#) == true, "\(lines)")
             #expect(lines[1] == #"{"Event":"removed","Id":"\#(old)"}"#)
-            #expect(lines[2] == #"{"Event":"whole","Serial":\#(now)}"#)
+            let list = try await client.listID()
+            #expect(lines[2] == #"{"Event":"whole","ListId":"\#(list)","Serial":\#(now)}"#)
+            let other = try await ChildProcess.run(
+                program,
+                ["follow", "--since", "\(serial)", "--list-id", "another"],
+                environment: environment
+            )
+            #expect(!other.succeeded && other.standardOutput == "", "\(other)")
             let future = try await ChildProcess.run(
                 program,
                 ["follow", "--since", "\(now + 1)"],

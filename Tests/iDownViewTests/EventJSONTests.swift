@@ -24,7 +24,9 @@ struct EventJSONTests {
             (.listed(.broken), #""Event":"listed""#),
             (.event(.added(.running)), #""Event":"added""#),
             (.event(.removed(id: "3")), #"{"Event":"removed","Id":"3"}"#),
-            (.whole(serial: 9), #"{"Event":"whole","Serial":9}"#),
+            (
+                .whole(list: "a1", serial: 9), #"{"Event":"whole","ListId":"a1","Serial":9}"#
+            ),
             (.service(isRunning: false), #"{"Event":"service","Running":false}"#),
         ]
         for (event, part) in events {

@@ -95,7 +95,7 @@ import Testing
     {
         var log = EventLog()
         let changes = ListChanges(serial: 9, tasks: [task("1", 8)], removed: ["2"])
-        #expect(try shorten(log.begin(changes)) == ["listed 1", "removed 2", "whole 9"])
+        #expect(try shorten(log.begin(changes, of: "a1")) == ["listed 1", "removed 2", "whole 9"])
         // What was told already, heard once more.
         #expect(try tell(&log, changed("1", 7), .event(.removed(id: "2"))) == [])
     }
