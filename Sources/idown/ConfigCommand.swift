@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import iDownBus
 import iDownSettings
 import iDownView
@@ -65,7 +66,8 @@ struct ConfigCommand: AsyncParsableCommand {
     func validate() throws {
         guard let name else { return }
         guard let value else {
-            if name != Self.edit, name != Self.path { _ = try setting(name) }
+            guard name == Self.edit || name == Self.path else { return _ = try setting(name) }
+            if json { throw ValidationError("--json is for settings, not for config \(name)") }
             return
         }
         let setting = try setting(name)
@@ -90,7 +92,14 @@ struct ConfigCommand: AsyncParsableCommand {
                 if setting.place == .settings {
                     try await client.require(.settings, to: "change \(SettingName.text(setting))")
                 }
+                let before = Self.keptFiles()
                 try await client.set(setting, to: content)
+                for path in Self.keptFiles().subtracting(before).sorted() {
+                    Output.complain(
+                        "the settings file had a mistake: a new one has the settings that hold, and"
+                            + " the old one is kept as \(path)"
+                    )
+                }
             }
         }
         let all = try await settings()
@@ -100,6 +109,19 @@ struct ConfigCommand: AsyncParsableCommand {
         }
         if json { return try Output.json(SettingsJSON([found])) }
         try Output.data(Self.text(of: found.content, setting))
+    }
+
+    /// The settings files that the service has kept because of a mistake.
+    private static func keptFiles() -> Set<String> {
+        // The service writes through a link: realpath(3).
+        guard let file = realpath(DesktopFolders().configHome + "/idown/settings.json", nil) else {
+            return []
+        }
+        defer { free(file) }
+        let path = String(cString: file)
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        let files = DesktopFolders.names(in: folder).map { "\(folder)/\($0)" }
+        return Set(files.filter { $0.hasPrefix(path + ".broken-") })
     }
 
     private static func text(of content: Setting.Content, _ setting: Setting) -> String {
@@ -172,7 +194,8 @@ struct ConfigCommand: AsyncParsableCommand {
     }
 
     private func content(_ text: String, of setting: Setting) throws -> Setting.Content {
-        var text = text
+        // The sign for a setting that is not set.
+        var text = text == "-" ? "" : text
         if setting.kind == .folder || setting.kind == .file, !["", "none"].contains(text) {
             text = try WorkingFolder.absolute(text)
         }

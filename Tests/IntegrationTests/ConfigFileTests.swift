@@ -116,6 +116,12 @@ struct ConfigFileTests {
                 // A value can be set as it is shown, a hidden password included.
                 #expect(try await idown("config", name, shown, in: service).status == .exited(0))
             }
+            // As a value that is not set is shown.
+            for name in ["browser-hosts", "no-proxy"] {
+                #expect(try await idown("config", name, "-", in: service).status == .exited(0))
+                #expect(try await idown("config", name, in: service).standardOutput == "")
+            }
+            _ = try await idown("config", "no-proxy", "a.example,b.example", in: service)
             let file = try TestFile.text(of: path(service))
             #expect(
                 try await evaluate(
@@ -218,6 +224,19 @@ struct ConfigFileTests {
             #expect(try await edit(service, "exit 3").status == .exited(1))
             let status = try await ChildProcess.run("stat", ["-c", "%a", path(service)])
             #expect(status.standardOutput == "600")
+        }
+    }
+
+    @Test func `a change tells where it has put a file with a mistake`() async throws {
+        try await withService { service in
+            mkdir(service.home.config + "/idown", 0o700)
+            try TestFile.write(#"{"SpeedLimit": "x", "Mine": 1}"#, to: path(service))
+            let set = try await idown("config", "log-level", "debug", in: service)
+            let words = set.standardError.split { " ;\n".contains($0) }
+            let kept = try #require(words.first { $0.contains(".broken-") }, "\(set)")
+            #expect(try TestFile.text(of: String(kept)) == #"{"SpeedLimit": "x", "Mine": 1}"#)
+            let again = try await idown("config", "log-level", "info", in: service)
+            #expect(again.status == .exited(0) && again.standardError == "", "\(again)")
         }
     }
 

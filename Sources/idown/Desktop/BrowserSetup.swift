@@ -134,23 +134,9 @@ struct BrowserSetup {
             case .mozilla: ["", ".xpi"].map { "extensions/\(BrowserExtension.mozillaID)\($0)" }
             }
         return profiles(browser).flatMap { profiles in
-            Self.names(in: profiles).flatMap { profile in
+            DesktopFolders.names(in: profiles).flatMap { profile in
                 places.map { "\(profiles)/\(profile)/\($0)" }
             }
         }.first { access($0, F_OK) == 0 }
-    }
-
-    /// The names in a folder, in order: readdir(3).
-    private static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
     }
 }

@@ -51,4 +51,17 @@ struct DesktopFolders {
     private static var homeOfUser: String {
         getpwuid(getuid())?.pointee.pw_dir.map { String(cString: $0) } ?? "/"
     }
+    /// Returns the names in a folder that do not begin with a dot, in order: readdir(3).
+    static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
 }
