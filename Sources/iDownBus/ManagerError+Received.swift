@@ -35,7 +35,8 @@ extension ManagerError {
     /// Returns what the service's exit status means, because the bus only passes on the number.
     private static func meaning(ofEnd text: String) -> String {
         if text.hasSuffix(" exited with status 74") {
-            return ". The list of downloads cannot be opened: see `idown service logs`."
+            return ". The list of downloads cannot be opened: see `idown doctor`, and"
+                + " `idown service logs`."
         }
         if text.hasSuffix(" exited with status 75") {
             return

@@ -154,9 +154,19 @@ extension Diagnosis {
         }
     }
 
-    /// Checks that nobody else can read the list, which holds URLs with their secrets: stat(2).
+    /// Checks that the service can keep its list, and that nobody else can read it, since it holds URLs
+    /// with their secrets: stat(2).
     private static func stateFolder(_ folders: DesktopFolders) -> Finding {
         let path = "\(folders.stateHome)/idown"
+        let (existing, obstacle) = writing(to: path)
+        if let obstacle {
+            return Finding(
+                "list's folder",
+                .wrong,
+                "the service cannot keep its list in \(shown(path)): \(obstacle)",
+                advice: "let your user write there, for example: chmod u+rwx \(shown(existing))"
+            )
+        }
         var status = stat()
         guard stat(path, &status) == 0 else {
             return Finding("list's folder", .fine, "\(shown(path)), created at the first start")
@@ -183,7 +193,7 @@ extension Diagnosis {
 
     /// The lists that were moved aside, the newest last.
     private static func damagedLists(in folder: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let names = DesktopFolders.names(in: folder)
         return names.filter { name in
             name.hasPrefix("tasks.sqlite.broken-") && !name.hasSuffix("-wal")
                 && !name.hasSuffix("-shm")

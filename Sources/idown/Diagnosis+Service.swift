@@ -87,22 +87,16 @@ enum Diagnosis {
         )
     }
 
-    /// Checks whether downloads can be written to a folder, and its free space: access(2),
-    /// statvfs(3).
+    /// Checks whether downloads can be written to a folder, and its free space: statvfs(3).
     static func folder(_ path: String) -> [Finding] {
         let name = shown(path)
-        // The service creates a missing folder: check the nearest parent that exists.
-        var existing = path
-        while access(existing, F_OK) != 0, let slash = existing.lastIndex(of: "/") {
-            existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
-            if existing == "/" { break }
-        }
-        guard access(existing, W_OK | X_OK) == 0 else {
+        let (existing, obstacle) = writing(to: path)
+        if let obstacle {
             return [
                 Finding(
                     "download folder",
                     .wrong,
-                    "\(name): \(String(cString: strerror(errno)))",
+                    "\(name): \(obstacle)",
                     advice: "choose another folder: idown config download-directory FOLDER"
                 )
             ]
@@ -125,6 +119,25 @@ enum Diagnosis {
             )
         }
         return findings
+    }
+
+    /// Returns the folder itself, or the nearest parent that exists, in which the service makes what is
+    /// missing; and why nothing can be written there, nil if it can: access(2).
+    static func writing(to path: String) -> (existing: String, obstacle: String?) {
+        var existing = path
+        while access(existing, F_OK) != 0, let slash = existing.lastIndex(of: "/") {
+            existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
+            if existing == "/" { break }
+        }
+        var status = stat()
+        if stat(existing, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            return (existing, "\(shown(existing)) is not a folder")
+        }
+        guard access(existing, W_OK | X_OK) == 0 else {
+            let reason = String(cString: strerror(errno))
+            return (existing, existing == path ? reason : "\(shown(existing)): \(reason)")
+        }
+        return (existing, nil)
     }
 
     /// The free space, in bytes, below which the disk will soon be full: 1 GiB.

@@ -54,6 +54,23 @@ struct DoctorTests {
         }
     }
 
+    @Test func `doctor tells where the service cannot keep its list`() async throws {
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let place = service.home.path + "/none"
+            // A file where a folder is needed stops root, too.
+            try TestFile.write("", to: place)
+            let told = try await idown(
+                ["doctor"],
+                in: service,
+                environment: ["XDG_STATE_HOME": place]
+            )
+            #expect(told.status == .exited(1), "\(told)")
+            let text = "cannot keep its list in ~/none/idown: ~/none is not a folder"
+            #expect(told.standardOutput.contains(text), "\(told)")
+        }
+    }
+
     @Test func `doctor tells of a list that was damaged`() async throws {
         try await withService { service in
             let name = "tasks.sqlite.broken-20260101-000000"
