@@ -29,7 +29,7 @@ struct AddCommand: AsyncParsableCommand {
               idown add https://example.org/disk.iso
               idown add -d ~/Music --paused https://example.org/1.ogg https://example.org/2.ogg
               idown add -H @headers.txt https://example.org/private.zip
-              idown wait $(idown add -i urls.txt)
+              idown add -i urls.txt | xargs -r idown wait
               ssh other idown export | idown add -i -
             """
     )
@@ -37,7 +37,7 @@ struct AddCommand: AsyncParsableCommand {
     @OptionGroup var adding: AddingArguments
 
     @Option(
-        name: [.customShort("i"), .long],
+        name: [.customShort("i", allowingJoined: true), .long],
         help: ArgumentHelp("List of downloads; - is standard input.", valueName: "file"),
         completion: .file()
     )

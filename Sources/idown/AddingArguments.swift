@@ -8,14 +8,14 @@ import iDownView
 /// The options of the commands that add downloads.
 struct AddingArguments: ParsableArguments {
     @Option(
-        name: [.short, .long],
+        name: [.customShort("d", allowingJoined: true), .long],
         help: ArgumentHelp("Folder to save into; created if missing.", valueName: "folder"),
         completion: .directory
     )
     var directory: String?
 
     @Option(
-        name: [.short, .long],
+        name: [.customShort("o", allowingJoined: true), .long],
         help: ArgumentHelp("File name to save as, without a folder.", valueName: "name")
     )
     var output: String?
@@ -77,7 +77,7 @@ struct AddingArguments: ParsableArguments {
     var mirror: [String] = []
 
     @Option(
-        name: [.customShort("H"), .long],
+        name: [.customShort("H", allowingJoined: true), .long],
         help: ArgumentHelp(
             "Request header; repeatable. @FILE reads headers from a file, one per line.",
             discussion: """
@@ -92,13 +92,16 @@ struct AddingArguments: ParsableArguments {
     @OptionGroup var cookies: CookieArguments
 
     @Option(
-        name: [.customShort("e"), .customLong("referer"), .customLong("referrer")],
+        name: [
+            .customShort("e", allowingJoined: true), .customLong("referer"),
+            .customLong("referrer"),
+        ],
         help: ArgumentHelp("URL of the page with the link.", valueName: "url")
     )
     var referrer: String?
 
     @Option(
-        name: [.customShort("A"), .long],
+        name: [.customShort("A", allowingJoined: true), .long],
         help: ArgumentHelp("User-Agent header to send.", valueName: "text")
     )
     var userAgent: String?
@@ -120,6 +123,11 @@ struct AddingArguments: ParsableArguments {
     func validate() throws {
         if let connections, !Contract.connections.contains(connections) {
             throw ValidationError("--connections is 1 to 16, not \(connections)")
+        }
+        if output?.contains("/") == true {
+            throw ValidationError(
+                "--output is a name without a folder; give the folder by --directory"
+            )
         }
         try Self.checkNames(of: header)
         try InputFile.check(inputs)
@@ -146,6 +154,14 @@ struct AddingArguments: ParsableArguments {
         if output != nil { return "--output" }
         if checksum != nil { return "--checksum" }
         return mirror.isEmpty ? nil : "--mirror"
+    }
+
+    /// The option that is about the file to be written, and means nothing to a server that is asked.
+    var optionOfDownload: String? {
+        if directory != nil { return "--directory" }
+        if continues { return "--continue" }
+        if limit != nil { return "--limit" }
+        return token != nil ? "--token" : optionOfOneFile
     }
 
     /// Refuses an option of one file where several URLs are given.
@@ -221,8 +237,11 @@ extension AddingArguments {
         for path in lines where path.hasPrefix("@") {
             let path = String(path.dropFirst())
             let given = Set(headers.map { $0.name.lowercased() })
-            for line in try InputFile.text(of: path).split(whereSeparator: \.endsLine) {
-                let header = try header(String(line), InputFile.name(of: path))
+            let lines = try InputFile.text(of: path)
+                .split(omittingEmptySubsequences: false, whereSeparator: \.endsLine)
+            for (place, line) in lines.enumerated() where !line.isEmpty {
+                let name = "\(InputFile.name(of: path)), line \(place + 1),"
+                let header = try header(String(line), name)
                 if !given.contains(header.name.lowercased()) { headers.append(header) }
             }
         }

@@ -46,7 +46,7 @@ struct GetCommand: AsyncParsableCommand {
             "Ask the servers for name, size and type of the files, and download nothing.",
             discussion: """
                 Prints a line per fact and an empty line between URLs; with --json the answers of \
-                the servers as JSON.
+                the servers as JSON, several as an array with null for a URL that failed.
                 """
         )
     )
@@ -65,6 +65,9 @@ struct GetCommand: AsyncParsableCommand {
 
     func validate() throws {
         try adding.check(urlCount: urls.count)
+        if probe, let option = adding.optionOfDownload {
+            throw ValidationError("\(option) is for a download, and --probe only asks")
+        }
     }
 
     func run() async throws {
@@ -100,7 +103,7 @@ struct GetCommand: AsyncParsableCommand {
     private func probeAll() async throws {
         let arguments = try DownloadArgument.read(urls)
         let (options, cookies) = (try adding.options(), try adding.cookies.file())
-        var files: [ProbedFile] = []
+        var files: [ProbedFile?] = []
         var failure: ExitStatus?
         try await Service.use { client in
             try await client.require(.probe, to: "ask servers about files")
@@ -114,15 +117,16 @@ struct GetCommand: AsyncParsableCommand {
                 } catch let error as ManagerError where error.code == .requestFailed {
                     Output.complain("\(ShownURL(url)): \(error.message)")
                     failure = failure ?? ExitStatus(error)
+                    files.append(nil)
                 }
             }
         }
         if json {
             try urls.count == 1
-                ? files.first.map { try Output.json(ProbeText.JSON($0)) }
-                : Output.json(files.map { ProbeText.JSON($0) })
+                ? files.first?.map { try Output.json(ProbeText.JSON($0)) }
+                : Output.json(files.map { $0.map { ProbeText.JSON($0) } })
         } else {
-            try Output.data(lines: ProbeText.lines(of: files))
+            try Output.data(lines: ProbeText.lines(of: files.compactMap(\.self)))
         }
         if let failure { throw failure.exit }
     }

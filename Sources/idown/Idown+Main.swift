@@ -64,7 +64,34 @@ extension Idown {
             return
         }
         let prefix = "Error: "
-        Output.talk("idown: \(text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...])")
+        var lines = text.dropFirst(text.hasPrefix(prefix) ? prefix.count : 0)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if let advice = lines.first.flatMap(advice) { lines[0] = advice }
+        Output.talk("idown: \(lines.joined(separator: "\n"))")
+    }
+}
+
+// Options that are not.
+extension Idown {
+    /// What does the work of an option of wget, curl or aria2.
+    private static let ways = [
+        "-O": "--output NAME", "--out": "--output NAME", "-P": "--directory FOLDER",
+        "--dir": "--directory FOLDER", "-i": "idown add --input-file FILE",
+        "-u": "idown login URL", "--user": "idown login URL", "-x": "--connections NUMBER",
+        "-s": "--connections NUMBER", "-n": "--continue", "-N": "--continue",
+        "-L": "no option: redirects are followed",
+        "-k": "no option: certificates are always checked",
+        "--no-check-certificate": "no option: certificates are always checked",
+    ]
+
+    /// What to say in place of ArgumentParser's message about an unknown option; nil for other
+    /// messages, and for options that no such program has.
+    private static func advice(for message: String) -> String? {
+        guard ["get", "add"].contains(CommandLine.arguments.dropFirst().first),
+            let name = message.firstMatch(of: /^Unknown option '([^']+)'/)?.1,
+            let way = ways[String(name)]
+        else { return nil }
+        return "there is no option \(name); use: \(way)"
     }
 }
 
@@ -85,6 +112,12 @@ extension Idown {
 
     /// Verbs of earlier versions, and what does their work now.
     private static let formerVerbs = ["set-url": "edit ID --url URL"]
+
+    /// Verbs of other programs, and what does their work here.
+    private static let foreignVerbs = [
+        "delete": "remove ID", "download": "get URL", "status": "list", "start": "resume ID",
+        "stop": "pause ID",
+    ]
 
     /// Refuses a word in a command's place that is not one, and suggests what was probably meant.
     ///
@@ -114,6 +147,9 @@ extension Idown {
         let shown = CellText(ShownURL(word).description).cut(to: 60)
         if let successor = formerVerbs[word] {
             return "there is no command '\(shown)' any more; use: idown \(successor)"
+        }
+        if known.contains(where: { $0 == GetCommand.self }), let way = foreignVerbs[word] {
+            return "there is no command '\(shown)'; use: idown \(way)"
         }
         if word.contains("://") {
             return "a URL needs a command before it: idown get \(shown)"

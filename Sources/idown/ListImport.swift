@@ -41,6 +41,7 @@ struct ListImport {
         for (option, line) in list.ignored.sorted(by: { $0.value < $1.value }) {
             Output.complain("\(name): line \(line): idown has no option \(option); ignored")
         }
+        if list.entries.isEmpty { Output.complain("\(name): there is no URL in it") }
         unit = list.unit
         let count = list.entries.count
         try list.entries = list.entries.compactMap { try complete($0, defaults, cookies) }

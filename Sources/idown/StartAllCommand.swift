@@ -25,6 +25,12 @@ struct StartAllCommand: AsyncParsableCommand {
 
     @OptionGroup var output: CountOutput
 
+    func validate() throws {
+        if ifPending, output.json {
+            throw ValidationError("--if-pending prints nothing: no --json")
+        }
+    }
+
     func run() async throws {
         // Every user of the computer logs in, and most of them have never used idown.
         let list = DesktopFolders().stateHome + "/idown/tasks.sqlite"

@@ -164,7 +164,8 @@ struct CommandHabitTests {
             let terminal = try await TmuxTerminal.start(
                 """
                 '\(program)' cancel 1; echo "one $?"
-                '\(program)' cancel all; echo "no $?"; '\(program)' rm 2 3; echo "yes $?"
+                '\(program)' cancel all; echo "no $?"; '\(program)' cancel all; echo "end $?"
+                '\(program)' rm 2 3; echo "yes $?"
                 '\(program)' cancel -y all; echo "all $?"; cat
                 """,
                 in: service.home.path,
@@ -178,6 +179,8 @@ struct CommandHabitTests {
                 try await terminal.press("Enter")
                 try await terminal.wait(for: "no 1")
                 #expect(try await service.client.listTasks().count { $0.state == .paused } == 5)
+                try await terminal.press("C-d")
+                try await terminal.wait(for: "end 1")
                 try await terminal.wait(for: "Remove 2 unfinished downloads")
                 try await terminal.press("y", "Enter")
                 let ended = try await terminal.wait(for: "all 0")
@@ -201,6 +204,9 @@ struct CommandHabitTests {
                 ("lst", "did you mean 'list'?"), ("pasue", "did you mean 'pause'?"),
                 ("set-url", "idown edit ID --url URL"),
                 ("https://a.b/c", "idown get https://a.b/c"),
+                ("delete 7", "idown remove ID"), ("stop", "idown pause ID"),
+                ("get -O x http://h/", "there is no option -O; use: --output NAME"),
+                ("get --user me http://h/", "use: idown login URL"), ("list -O", "Unknown option"),
                 ("explode", "idown --help"), ("service statsu", "did you mean 'status'?"),
             ] {
                 let words = typed.split(separator: " ").map(String.init)
@@ -208,6 +214,18 @@ struct CommandHabitTests {
                 #expect(refused.status == .exited(64), "\(refused)")
                 #expect(refused.standardError.contains(told), "\(refused)")
             }
+        }
+    }
+
+    @Test func `a short option may have its value behind it`() async throws {
+        try await withService { service in
+            let options = ["--paused", "-oname", "-d.", "-HX-Key: 1", "-Ame/1"]
+            let added = try await idown(["add"] + options + ["http://127.0.0.1:9/x"], in: service)
+            #expect(added.standardOutput == "1", "\(added)")
+            let task = try await service.client.getTask("1")
+            #expect(task.fileName == "name" && task.directory == service.home.path, "\(task)")
+            #expect(task.userAgent == "me/1" && task.headerNames == ["X-Key"])
+            #expect(try await idown("list", "-n1", in: service).status == .exited(0))
         }
     }
 

@@ -73,6 +73,20 @@ struct ProbeTests {
         }
     }
 
+    @Test func `the command's answers stand at the places of their URLs`() async throws {
+        let host = try host()
+        defer { host.stop() }
+        try await withService { service in
+            let urls = ["/gone", "/file.bin"].map(host.url)
+            let probed = try await idown(["get", "--probe", "--json"] + urls, in: service)
+            #expect(probed.status == .exited(11), "\(probed)")
+            let names = "x[0], x[1]['name'], len(x)"
+            #expect(try await evaluate(names, of: probed.standardOutput) == "None file.bin 2")
+            let named = try await idown("get", "--probe", "-o", "x", urls[1], in: service)
+            #expect(named.status == .exited(64), "\(named)")
+        }
+    }
+
     @Test func `one client may wait for four servers at once`() async throws {
         let host = try host()
         defer { host.stop() }

@@ -30,7 +30,7 @@ enum FinishedFiles {
         do throws(ManagerError) {
             task = try await client.getTask(id)
         } catch {
-            throw Refusal(ExitStatus(error), error.description)
+            throw Refusal(ExitStatus(error), error.named(id).description)
         }
         guard task.state == .completed else {
             throw Refusal(
