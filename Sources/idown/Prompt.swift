@@ -10,18 +10,42 @@ enum Prompt {
 
     /// Asks for a line, which is shown while it is typed.
     static func line(_ question: String) throws -> String {
-        guard isatty(STDIN_FILENO) == 1 else { return try readLine(STDIN_FILENO) }
-        return try onTerminal(question, hiding: false)
+        try given(answer(question, hiding: false))
     }
 
     /// Asks for a line, which is not shown while it is typed.
     static func secret(_ question: String) throws -> String {
+        try given(answer(question, hiding: true))
+    }
+
+    /// Asks whether to go on; Ctrl-D is a no.
+    ///
+    /// - Parameters:
+    ///   - question: Ends with the choices, such as `[y/N]`.
+    ///   - usual: The answer that Enter alone gives.
+    /// - Returns: Whether the answer was yes.
+    /// - Throws: `ValidationError` where there is nobody to ask; `ExitCode` after Ctrl-C.
+    static func agrees(_ question: String, usual: Bool) throws -> Bool {
+        guard let answer = try answer(question, hiding: false)?.lowercased() else {
+            Output.talk("")
+            return false
+        }
+        return answer.isEmpty ? usual : ["y", "yes"].contains(answer)
+    }
+
+    private static func given(_ answer: String?) throws -> String {
+        guard let answer else { throw ValidationError("nothing was given") }
+        return answer
+    }
+
+    /// Nil where the input ends before a line begins.
+    private static func answer(_ question: String, hiding: Bool) throws -> String? {
         guard isatty(STDIN_FILENO) == 1 else { return try readLine(STDIN_FILENO) }
-        return try onTerminal(question, hiding: true)
+        return try onTerminal(question, hiding: hiding)
     }
 
     /// The terminal itself, wherever the streams lead: tty(4).
-    private static func onTerminal(_ question: String, hiding: Bool) throws -> String {
+    private static func onTerminal(_ question: String, hiding: Bool) throws -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0 else { throw ValidationError("there is no terminal to ask on") }
         defer { close(terminal) }
@@ -64,15 +88,13 @@ enum Prompt {
     }
 
     /// Reads a line byte by byte, so that later lines are left for the next question: read(2).
-    private static func readLine(_ file: CInt, interrupt: UInt8? = nil) throws -> String {
+    private static func readLine(_ file: CInt, interrupt: UInt8? = nil) throws -> String? {
         var bytes: [UInt8] = []
         while bytes.count <= longest {
             var byte: UInt8 = 0
             let count = read(file, &byte, 1)
             if count < 0, errno == EINTR { continue }
-            guard count == 1 || !bytes.isEmpty else {
-                throw ValidationError("nothing was given")
-            }
+            guard count == 1 || !bytes.isEmpty else { return nil }
             guard count == 1, byte != UInt8(ascii: "\n") else { break }
             guard byte != interrupt else { throw ExitStatus.interrupted.exit }
             bytes.append(byte)

@@ -101,11 +101,12 @@ struct ConsentArguments: ParsableArguments {
     func ask(_ verb: ListVerb, about tasks: [TaskProperties]) throws {
         let unfinished = tasks.count { $0.state != .completed && $0.state != .cancelled }
         guard !yes, unfinished > 1, Terminal.input.isTerminal else { return }
-        let answer = try Prompt.line(
+        let agrees = try Prompt.agrees(
             "\(verb == .cancel ? "Cancel" : "Remove") \(unfinished) unfinished downloads and delete"
-                + " their partial files? [y/N] "
+                + " their partial files? [y/N] ",
+            usual: false
         )
-        guard ["y", "yes"].contains(answer.lowercased()) else {
+        guard agrees else {
             Output.talk("Nothing was changed.")
             throw ExitStatus.failed.exit
         }

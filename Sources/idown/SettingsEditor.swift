@@ -62,9 +62,10 @@ enum SettingsEditor {
 
     /// Asks whether to edit again, and ends the command after a no or without a terminal.
     private static func askToEditAgain() throws {
-        if Terminal.input.isTerminal {
-            let answer = try Prompt.line("Edit again? [Y/n] ").lowercased()
-            if ["", "y", "yes"].contains(answer) { return }
+        if Terminal.input.isTerminal,
+            try Prompt.agrees("Edit again? [Y/n] ", usual: true)
+        {
+            return
         }
         Output.talk("The settings are unchanged.")
         throw ExitStatus.refusedOption.exit
