@@ -10,12 +10,14 @@ enum Service {
     /// Connects, runs the work and disconnects.
     ///
     /// - Parameters:
-    ///   - startsService: Whether a call starts a service that does not run. Where it may not and
-    ///     no service runs, this says so and ends the command.
+    ///   - startsService: Whether a call starts a service that does not run.
+    ///   - isOptional: Whether the work goes on where no service runs and none may be started;
+    ///     otherwise this says so and ends the command.
     ///   - body: The work.
     /// - Throws: `ExitCode` after telling an error of the service; what the work throws.
     static func use(
         startsService: Bool = true,
+        isOptional: Bool = false,
         _ body: (ManagerClient) async throws -> Void
     ) async throws {
         do {
@@ -24,7 +26,7 @@ enum Service {
                 startsService: startsService
             )
             do {
-                if !startsService, try await !client.isRunning() {
+                if !startsService, !isOptional, try await !client.isRunning() {
                     Output.complain(
                         "the service does not run, and --no-start leaves it so;"
                             + " start it with: idown service start"

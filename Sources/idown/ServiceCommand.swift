@@ -73,7 +73,7 @@ struct ServiceCommand: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            try await Service.use { client in
+            try await Service.use(startsService: false, isOptional: true) { client in
                 let process = try await client.processID()
                 var version: String?
                 var counts = ""
@@ -124,7 +124,7 @@ struct ServiceCommand: AsyncParsableCommand {
         var follow = false
 
         @Option(
-            name: [.customShort("n"), .long],
+            name: [.customShort("n", allowingJoined: true), .long],
             help: ArgumentHelp("Show this many of the last lines.", valueName: "number")
         )
         var lines: UInt32 = 50

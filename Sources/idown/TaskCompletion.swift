@@ -43,19 +43,20 @@ enum TaskCompletion {
         to typed: String
     ) async -> [String] {
         var offers: [TaskOffer] = words.map { TaskOffer(word: $0, name: "") }
-        if let client = try? await ManagerClient.connect(patience: .seconds(2)) {
-            if (try? await client.isRunning()) == true {
-                var query = TaskQuery()
-                query.states = states
-                query.descending = true
-                query.properties = [.id, .fileName, .url]
-                if typed.isEmpty { query.limit = UInt32(maximumIDs) }
-                let tasks = (try? await client.allTasks(query)) ?? []
-                offers =
-                    tasks.filter { $0.id.hasPrefix(typed) }.prefix(maximumIDs).map {
-                        TaskOffer(word: $0.id, name: TaskSummary($0).shortName.description)
-                    } + offers
-            }
+        if let client = try? await ManagerClient.connect(
+            patience: .seconds(2),
+            startsService: false
+        ) {
+            var query = TaskQuery()
+            query.states = states
+            query.descending = true
+            query.properties = [.id, .fileName, .url]
+            if typed.isEmpty { query.limit = UInt32(maximumIDs) }
+            let tasks = (try? await client.allTasks(query)) ?? []
+            offers =
+                tasks.filter { $0.id.hasPrefix(typed) }.prefix(maximumIDs).map {
+                    TaskOffer(word: $0.id, name: TaskSummary($0).shortName.description)
+                } + offers
             await client.close()
         }
         return TaskOffer.texts(offers, typed: typed, for: shell)
