@@ -31,16 +31,4 @@ struct CancelCommand: TaskVerb {
     @OptionGroup var agreement: ConsentArguments
 
     var consent: ConsentArguments? { agreement }
-
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
-        try await client.cancel(id)
-        return nil
-    }
-
-    func apply(
-        to tasks: [TaskProperties],
-        _ client: ManagerClient
-    ) async throws(ManagerError) -> UInt32 {
-        try await client.cancelTasks(tasks.map(\.id))
-    }
 }

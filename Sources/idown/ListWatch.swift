@@ -298,20 +298,14 @@ extension ManagerClient {
 
     private func carryOut(_ verb: ListVerb, _ ids: [String]) async throws -> String {
         switch verb {
-        case .pause: return try await apply(verb, ids, pause, pauseTasks)
-        case .resume: return try await apply(verb, ids, resume, startTasks)
-        case .retry: return try await apply(verb, ids, retry, startTasks)
-        case .cancel: return try await apply(verb, ids, cancel, cancelTasks)
-        case .remove:
-            return try await apply(verb, ids, remove) { ids throws(ManagerError) in
-                try await removeTasks(ids)
-            }
-        case .trash:
-            let count = try await removeTasks(ids, options: .trashing)
+        case .pause, .resume, .retry, .cancel, .remove, .trash:
             guard let id = ids.first, ids.count == 1 else {
-                return Self.count(verb, count, of: ids)
+                let count = try await apply(verb, toAll: ids)
+                return "\(verb.title(in: nil)): \(count) of \(ids.count) downloads changed"
             }
-            guard count == 0, try await hasTask(id) else { return "" }
+            // The list shows the result.
+            try await apply(verb, to: id)
+            guard verb == .trash, try await hasTask(id) else { return "" }
             return "The file could not be moved to the trash; the download stays in the list."
         case .open, .reveal:
             var paths: [String] = []
@@ -323,31 +317,5 @@ extension ManagerClient {
             }
             return ""
         }
-    }
-
-    /// Applies a verb to one task or, in one call, to several; of one task the list shows the result.
-    private func apply(
-        _ verb: ListVerb,
-        _ ids: [String],
-        _ one: (String) async throws(ManagerError) -> Void,
-        _ several: ([String]) async throws(ManagerError) -> UInt32
-    ) async throws(ManagerError) -> String {
-        guard let id = ids.first, ids.count == 1 else {
-            return Self.count(verb, try await several(ids), of: ids)
-        }
-        try await one(id)
-        return ""
-    }
-
-    private static func count(_ verb: ListVerb, _ count: UInt32, of ids: [String]) -> String {
-        "\(verb.title(in: nil)): \(count) of \(ids.count) downloads changed"
-    }
-}
-
-extension RemoveOptions {
-    fileprivate static var trashing: RemoveOptions {
-        var options = RemoveOptions()
-        options.trashFiles = true
-        return options
     }
 }

@@ -23,16 +23,4 @@ struct PauseCommand: TaskVerb {
     static let participle = "paused"
 
     @OptionGroup var change: ChangeArguments
-
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
-        try await client.pause(id)
-        return nil
-    }
-
-    func apply(
-        to tasks: [TaskProperties],
-        _ client: ManagerClient
-    ) async throws(ManagerError) -> UInt32 {
-        try await client.pauseTasks(tasks.map(\.id))
-    }
 }

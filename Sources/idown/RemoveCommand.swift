@@ -38,10 +38,10 @@ struct RemoveCommand: TaskVerb {
 
     func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
         guard trash else {
-            try await client.remove(id)
+            try await client.apply(.remove, to: id)
             return nil
         }
-        if try await client.removeTasks([id], options: options) > 0 { return nil }
+        if try await client.apply(.trash, toAll: [id]) > 0 { return nil }
         guard try await client.hasTask(id) else {
             Output.complain("download \(id) was removed by another program meanwhile")
             return .abandoned
@@ -56,7 +56,7 @@ struct RemoveCommand: TaskVerb {
         to tasks: [TaskProperties],
         _ client: ManagerClient
     ) async throws(ManagerError) -> UInt32 {
-        try await client.removeTasks(tasks.map(\.id), options: options)
+        try await client.apply(trash ? .trash : .remove, toAll: tasks.map(\.id))
     }
 
     /// Tells of tasks that are still in the list, because no trash took their files.
@@ -81,12 +81,6 @@ struct RemoveCommand: TaskVerb {
                 : "the files of \(left) downloads cannot be moved to a trash: all stay as they are"
         )
         return .fileFailure
-    }
-
-    private var options: RemoveOptions {
-        var options = RemoveOptions()
-        options.trashFiles = trash ? true : nil
-        return options
     }
 }
 

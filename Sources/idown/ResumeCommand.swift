@@ -27,16 +27,4 @@ struct ResumeCommand: TaskVerb {
     func changes(_ task: TaskProperties) -> Bool {
         [.paused, .failed, .cancelled].contains(task.state)
     }
-
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
-        try await client.resume(id)
-        return nil
-    }
-
-    func apply(
-        to tasks: [TaskProperties],
-        _ client: ManagerClient
-    ) async throws(ManagerError) -> UInt32 {
-        try await client.startTasks(tasks.map(\.id))
-    }
 }

@@ -40,11 +40,6 @@ struct RetryCommand: TaskVerb {
             && (words.contains(.state(.completed)) || words.contains(.id(task.id)))
     }
 
-    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
-        try await client.retry(id)
-        return nil
-    }
-
     /// Resumes tasks with one call where it can, and retries the others one by one.
     ///
     /// The bus has no call that retries many tasks.

@@ -57,6 +57,18 @@ extension TaskVerb {
 
     var consent: ConsentArguments? { nil }
 
+    func apply(to id: String, _ client: ManagerClient) async throws(ManagerError) -> ExitStatus? {
+        try await client.apply(Self.verb, to: id)
+        return nil
+    }
+
+    func apply(
+        to tasks: [TaskProperties],
+        _ client: ManagerClient
+    ) async throws(ManagerError) -> UInt32 {
+        try await client.apply(Self.verb, toAll: tasks.map(\.id))
+    }
+
     func tellShortfall(
         of tasks: [TaskProperties],
         _ count: Int,
@@ -143,6 +155,40 @@ extension ListVerb {
         case .pause: [.failed, .completed, .cancelled].contains(state)
         case .resume, .cancel: state == .completed
         case .retry, .remove, .trash, .open, .reveal: false
+        }
+    }
+}
+
+extension ManagerClient {
+    /// Applies a verb to one task; `open` and `reveal`, which the service does not have, do nothing.
+    ///
+    /// - Throws: `InvalidState` where the task cannot take the verb.
+    func apply(_ verb: ListVerb, to id: String) async throws(ManagerError) {
+        switch verb {
+        case .pause: try await pause(id)
+        case .resume: try await resume(id)
+        case .retry: try await retry(id)
+        case .cancel: try await cancel(id)
+        case .remove: try await remove(id)
+        case .trash: _ = try await apply(verb, toAll: [id])
+        case .open, .reveal: break
+        }
+    }
+
+    /// Applies a verb to those of several tasks that can take it, by one call.
+    ///
+    /// - Returns: How many it changed.
+    func apply(_ verb: ListVerb, toAll ids: [String]) async throws(ManagerError) -> UInt32 {
+        switch verb {
+        case .pause: return try await pauseTasks(ids)
+        case .resume, .retry: return try await startTasks(ids)
+        case .cancel: return try await cancelTasks(ids)
+        case .remove: return try await removeTasks(ids)
+        case .trash:
+            var options = RemoveOptions()
+            options.trashFiles = true
+            return try await removeTasks(ids, options: options)
+        case .open, .reveal: return 0
         }
     }
 }
