@@ -25,7 +25,7 @@ struct AutostartCommand: ParsableCommand {
         )
 
         func run() throws {
-            try Output.reportingErrors { () throws(TextFile.Failure) in
+            try Output.reportingErrors {
                 try AutostartEntry(DesktopFolders()).set(true)
             }
         }
@@ -37,7 +37,7 @@ struct AutostartCommand: ParsableCommand {
         )
 
         func run() throws {
-            try Output.reportingErrors { () throws(TextFile.Failure) in
+            try Output.reportingErrors {
                 try AutostartEntry(DesktopFolders()).set(false)
             }
         }
@@ -52,7 +52,7 @@ struct AutostartCommand: ParsableCommand {
         var json = false
 
         func run() throws {
-            let entry = try Output.reportingErrors { () throws(TextFile.Failure) in
+            let entry = try Output.reportingErrors {
                 try AutostartEntry(DesktopFolders()).effective()
             }
             guard !json else {

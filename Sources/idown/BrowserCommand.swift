@@ -40,7 +40,7 @@ struct BrowserCommand: ParsableCommand {
                 throw ExitStatus.failed.exit
             }
             let setup = BrowserSetup(DesktopFolders())
-            let written = try Output.reportingErrors { () throws(TextFile.Failure) in
+            let written = try Output.reportingErrors {
                 try setup.enable(program)
             }
             for path in written { Output.talk("written: \(CellText(path))") }
@@ -61,7 +61,7 @@ struct BrowserCommand: ParsableCommand {
 
         func run() throws {
             let setup = BrowserSetup(DesktopFolders())
-            let removed = try Output.reportingErrors { () throws(TextFile.Failure) in
+            let removed = try Output.reportingErrors {
                 try setup.disable()
             }
             for path in removed { Output.talk("removed: \(CellText(path))") }

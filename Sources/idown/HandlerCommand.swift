@@ -47,7 +47,7 @@ struct HandlerCommand: ParsableCommand {
         var json = false
 
         func run() throws {
-            try HandlerCommand.reportingErrors {
+            try Output.reportingErrors {
                 let handler = WebHandler(DesktopFolders())
                 guard !json else { return try Output.json(try Report(handler)) }
                 try Output.data(try handler.isEnabled() ? "enabled" : "disabled")
@@ -81,26 +81,13 @@ struct HandlerCommand: ParsableCommand {
     }
 
     private static func change(to isEnabled: Bool) throws {
-        try reportingErrors {
+        try Output.reportingErrors {
             let handler = WebHandler(DesktopFolders())
             if isEnabled {
                 if try !handler.isEnabled() { try handler.enable() }
             } else {
                 try handler.disable()
             }
-        }
-    }
-
-    /// Runs the body, and prints its error and ends the command with an exit code if it fails.
-    private static func reportingErrors(_ body: () throws -> Void) throws {
-        do {
-            try body()
-        } catch let refusal as WebHandler.Refusal {
-            Output.complain(refusal.description)
-            throw ExitStatus.failed.exit
-        } catch let failure as TextFile.Failure {
-            Output.complain(failure.description)
-            throw ExitStatus.failed.exit
         }
     }
 }

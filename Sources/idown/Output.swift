@@ -44,15 +44,15 @@ enum Output {
 
     /// Changes or reads files of the user's desktop; prints the error and ends the command with an
     /// exit code if that fails.
-    static func reportingErrors<Value>(
-        _ body: () throws(TextFile.Failure) -> Value
-    ) throws -> Value {
+    static func reportingErrors<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch {
-            complain(error.description)
-            throw ExitStatus.failed.exit
+        } catch let failure as TextFile.Failure {
+            complain(failure.description)
+        } catch let refusal as WebHandler.Refusal {
+            complain(refusal.description)
         }
+        throw ExitStatus.failed.exit
     }
 
     /// Writes text and control sequences to the user's terminal.
