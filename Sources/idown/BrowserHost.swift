@@ -282,7 +282,7 @@ private struct NativeStreams: Sendable {
     ) async -> Bool {
         await withCheckedContinuation { continuation in
             output.async {
-                let isWritten = Self.writeAll(bytes)
+                let isWritten = Descriptor.write(bytes, to: STDOUT_FILENO)
                 if isWritten { written() }
                 continuation.resume(returning: isWritten)
             }
@@ -313,18 +313,5 @@ private struct NativeStreams: Sendable {
             place += number
         }
         return bytes
-    }
-
-    private static func writeAll(_ bytes: [UInt8]) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 }

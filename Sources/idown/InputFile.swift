@@ -39,22 +39,14 @@ enum InputFile {
     /// A list of 100,000 URLs of usual length is a tenth of this.
     private static let maximumBytes = 256 << 20
 
-    /// open(2), read(2).
+    /// open(2).
     private static func read(_ path: String) throws(Failure) -> String {
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw Failure() }
         defer { if path != "-" { close(file) } }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = Glibc.read(file, &piece, piece.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Failure() }
-            guard count > 0 else { break }
-            bytes += piece.prefix(count)
-            guard bytes.count <= maximumBytes else {
-                throw Failure("is longer than \(ByteCount(UInt64(maximumBytes)))")
-            }
+        guard let bytes = Descriptor.read(file, atMost: maximumBytes) else { throw Failure() }
+        guard bytes.count <= maximumBytes else {
+            throw Failure("is longer than \(ByteCount(UInt64(maximumBytes)))")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure("is not text in UTF-8")

@@ -61,26 +61,15 @@ enum Output {
         try? write(text, to: STDERR_FILENO)
     }
 
-    /// Writes all bytes: write(2).
+    /// Writes a whole text.
     ///
     /// libdbus ignores SIGPIPE for the process, so a closed pipe is an error here. It ends the
     /// command without a message, as the signal would have.
     private static func write(_ text: String, to descriptor: CInt) throws {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 {
-                bytes = bytes.dropFirst(count)
-                continue
-            }
-            switch errno {
-            case EINTR: continue
-            case EPIPE: throw ExitStatus.closedPipe.exit
-            default:
-                let reason = String(cString: strerror(errno))
-                if descriptor == STDOUT_FILENO { complain("cannot write the output: \(reason)") }
-                throw ExitStatus.outputFailed.exit
-            }
-        }
+        guard !Descriptor.write(text.utf8, to: descriptor) else { return }
+        guard errno != EPIPE else { throw ExitStatus.closedPipe.exit }
+        let reason = String(cString: strerror(errno))
+        if descriptor == STDOUT_FILENO { complain("cannot write the output: \(reason)") }
+        throw ExitStatus.outputFailed.exit
     }
 }

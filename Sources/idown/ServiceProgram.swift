@@ -10,7 +10,7 @@ enum ServiceProgram {
     /// Answers are a few lines.
     private static let longestAnswer = 64 << 10
 
-    /// Asks the program a question: posix_spawn(3).
+    /// Asks the program a question.
     ///
     /// - Parameters:
     ///   - question: Its one argument.
@@ -19,18 +19,24 @@ enum ServiceProgram {
     static func ask(_ question: String, input: String = "") -> String? {
         guard let path, let (inputEnd, questionEnd) = pipe(), let (answerEnd, outputEnd) = pipe()
         else { return nil }
-        let child = start([path, question], input: inputEnd, output: outputEnd)
+        let (child, code) = OtherProgram.start(
+            [path, question],
+            streams: [
+                STDIN_FILENO: .file(inputEnd), STDOUT_FILENO: .file(outputEnd),
+                STDERR_FILENO: .null,
+            ]
+        )
         close(inputEnd)
         close(outputEnd)
-        if child != nil { write(input, to: questionEnd) }
+        if code == 0 { _ = Descriptor.write(input.utf8, to: questionEnd) }
         close(questionEnd)
         defer { close(answerEnd) }
-        guard let child else { return nil }
+        guard code == 0 else { return nil }
         let answer = read(answerEnd)
         if answer == nil { kill(child, SIGKILL) }
-        var status: CInt = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        guard status == 0, let answer, let text = String(validating: answer, as: UTF8.self) else {
+        guard OtherProgram.end(of: child) == 0, let answer,
+            let text = String(validating: answer, as: UTF8.self)
+        else {
             return nil
         }
         return text.unicodeScalars.last == "\n" ? String(text.unicodeScalars.dropLast()) : text
@@ -58,25 +64,12 @@ enum ServiceProgram {
     ///
     /// - Returns: Its exit status; nil where it was not started or ended by a signal.
     static func run(_ words: [String]) -> Int32? {
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
         // Ctrl-C at an editor is the editor's.
         let former = signal(SIGINT, SIG_IGN)
         defer { signal(SIGINT, former) }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var defaults = sigset_t()
-        sigemptyset(&defaults)
-        for number in [SIGINT, SIGPIPE] { sigaddset(&defaults, number) }
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        var child: pid_t = 0
-        guard posix_spawnp(&child, words[0], nil, &attributes, &arguments, environ) == 0 else {
-            return nil
-        }
-        var status: CInt = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        let (child, code) = OtherProgram.start(words)
+        guard code == 0 else { return nil }
+        let status = OtherProgram.end(of: child)
         // WIFEXITED and WEXITSTATUS: wait(2).
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
     }
@@ -87,29 +80,6 @@ enum ServiceProgram {
         // Without a copy of the other end the child sees the end of its input.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
-    }
-
-    private static func start(_ words: [String], input: CInt, output: CInt) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child: pid_t = 0
-        return posix_spawn(&child, words[0], &actions, nil, &arguments, environ) == 0 ? child : nil
-    }
-
-    private static func write(_ text: String, to file: CInt) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
-        }
     }
 
     /// Everything until the end: poll(2), read(2); nil where the end does not come in time.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
 import DBus
 import Dispatch
 import Glibc
@@ -133,8 +132,12 @@ extension FinishedFiles {
     private static let programPatience: Duration = .seconds(3)
 
     private static func startProgram(for path: String, file: String) async throws(Refusal) {
-        var process: pid_t = 0
-        let code = spawn(["xdg-open", path], &process)
+        // What it writes is dropped.
+        let (process, code) = OtherProgram.start(
+            ["xdg-open", path],
+            streams: [STDIN_FILENO: .null, STDOUT_FILENO: .null, STDERR_FILENO: .null],
+            isDetached: true
+        )
         guard code != ENOENT else {
             throw Refusal(
                 .failed,
@@ -149,42 +152,12 @@ extension FinishedFiles {
         throw Refusal(.failed, "xdg-open could not open \(path): \(meaning(of: status))")
     }
 
-    /// posix_spawnp(3); returns its error number.
-    private static func spawn(_ words: [String], _ process: inout pid_t) -> CInt {
-        var attributes = posix_spawnattr_t()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawnattr_init(&attributes)
-        posix_spawn_file_actions_init(&actions)
-        defer {
-            posix_spawnattr_destroy(&attributes)
-            posix_spawn_file_actions_destroy(&actions)
-        }
-        // What this command or libdbus does with signals is not inherited.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
-        posix_spawnattr_setflags(&attributes, flags | CLINUX_POSIX_SPAWN_SETSID)
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        for file in [STDOUT_FILENO, STDERR_FILENO] {
-            posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_WRONLY, 0)
-        }
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        return posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
-    }
-
     /// Returns how a child ended, as waitpid(2) tells it; nil while it still runs after some time.
     private static func end(of process: pid_t) async -> CInt? {
         let (ends, tell) = AsyncStream.makeStream(of: CInt?.self)
         // A thread of its own, which blocks for as long as the program runs.
         DispatchQueue(label: "org.idown.program").async {
-            var status: CInt = 0
-            while waitpid(process, &status, 0) < 0, errno == EINTR {}
-            tell.yield(status)
+            tell.yield(OtherProgram.end(of: process))
         }
         let clock = Task {
             try await Task.sleep(for: programPatience)

@@ -32,16 +32,8 @@ enum TextFile {
             throw Failure(path, "is not a regular file")
         }
         guard status.st_size <= maximumBytes else { throw Failure(path, "is larger than 1 MiB") }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 16 << 10)
-        while true {
-            let count = Glibc.read(file, &piece, piece.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Failure(path) }
-            guard count > 0 else { break }
-            bytes += piece.prefix(count)
-            guard bytes.count <= maximumBytes else { throw Failure(path, "is larger than 1 MiB") }
-        }
+        guard let bytes = Descriptor.read(file, atMost: maximumBytes) else { throw Failure(path) }
+        guard bytes.count <= maximumBytes else { throw Failure(path, "is larger than 1 MiB") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(path, "is not UTF-8 text")
         }
@@ -74,7 +66,7 @@ enum TextFile {
         let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kept)
         guard file >= 0 else { throw Failure(new) }
         defer { close(file) }
-        guard writeAll(text, to: file), fchmod(file, kept) == 0, fsync(file) == 0,
+        guard Descriptor.write(text.utf8, to: file), fchmod(file, kept) == 0, fsync(file) == 0,
             rename(new, target) == 0
         else {
             let failure = Failure(target)
@@ -82,17 +74,6 @@ enum TextFile {
             throw failure
         }
         synchronize(parent(of: target))
-    }
-
-    private static func writeAll(_ text: String, to file: CInt) -> Bool {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 
     private static func resolved(_ path: String) -> String {
