@@ -124,6 +124,6 @@ extension FileError {
     }
 
     private static let gone =
-        "The file or its folder no longer exists. If the folder was deleted, make it again or choose"
-        + " another one. Then try again."
+        "There is no such file or folder. If a folder was deleted, make it again or choose another"
+        + " one. Then try again."
 }
