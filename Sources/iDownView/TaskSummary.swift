@@ -89,9 +89,10 @@ package struct TaskSummary: Sendable {
         )
     }
 
-    /// The reason why the task failed (with its code) or waits; empty in other states.
+    /// The reason why the task failed or its finished file is not what it should be (with its code), or
+    /// why it waits; empty otherwise.
     package var reason: CellText {
-        if task.state == .failed {
+        if task.state == .failed || (task.state == .completed && !task.errorCode.isEmpty) {
             return CellText("\(task.errorCode): \(task.errorMessage)")
         }
         guard task.state == .waiting else { return CellText("") }
@@ -108,7 +109,9 @@ package struct TaskSummary: Sendable {
     var shortReason: CellText {
         let text =
             switch task.state {
-            case .failed where !task.errorMessage.isEmpty: task.errorMessage
+            case .failed where !task.errorMessage.isEmpty,
+                .completed where !task.errorMessage.isEmpty:
+                task.errorMessage
             default: reason.description
             }
         let end = text.firstRange(of: ". ")?.lowerBound ?? text.endIndex

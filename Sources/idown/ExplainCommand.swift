@@ -44,13 +44,14 @@ struct ExplainCommand: AsyncParsableCommand {
             let tasks = try await selection.tasks(client)
             guard !history else { return try await tellHistory(of: tasks, selection, client) }
             guard !json else { return try await tellCodes(of: tasks, selection, client) }
-            var reasons: [String: [String]] = [:]
-            for task in tasks {
-                do throws(ManagerError) {
-                    reasons[task.id] = try await client.explain(task.id)
-                } catch {
-                    guard selection.passesOver(error, of: task.id) else { throw error }
+            var reasons = Dictionary(
+                uniqueKeysWithValues: try await Self.ask(about: tasks, selection) {
+                    id throws(ManagerError) in try await client.explain(id)
                 }
+            )
+            // The service explains what moves or waits, and not a file that was found changed.
+            for task in tasks where task.state == .completed && !task.errorMessage.isEmpty {
+                reasons[task.id] = [task.errorMessage]
             }
             let isAlone = selection.plainIDs?.count == 1
             try Output.data(
@@ -76,15 +77,30 @@ struct ExplainCommand: AsyncParsableCommand {
         _ selection: TaskSelection,
         _ client: ManagerClient
     ) async throws {
-        var reasons: [String: [ReasonJSON]] = [:]
-        for task in tasks {
+        let reasons = try await Self.ask(about: tasks, selection) { id throws(ManagerError) in
+            try await client.explainCodes(id)
+        }
+        let objects = reasons.map { ($0.id, $0.answer.map { ReasonJSON($0) }) }
+        try Output.json(Dictionary(uniqueKeysWithValues: objects))
+    }
+
+    /// Asks about each task, and passes over those that were removed since the list was read.
+    private static func ask<Answer: Sendable>(
+        about tasks: [TaskProperties],
+        _ selection: TaskSelection,
+        _ call: @escaping @Sendable (String) async throws(ManagerError) -> Answer
+    ) async throws(ManagerError) -> [(id: String, answer: Answer)] {
+        var answers: [(id: String, answer: Answer)] = []
+        try await CallsAtOnce.make(about: tasks.map(\.id), call) {
+            id,
+            answer throws(ManagerError) in
             do throws(ManagerError) {
-                reasons[task.id] = try await client.explainCodes(task.id).map { ReasonJSON($0) }
+                answers.append((id, try answer.get()))
             } catch {
-                guard selection.passesOver(error, of: task.id) else { throw error }
+                guard selection.passesOver(error, of: id) else { throw error }
             }
         }
-        try Output.json(reasons)
+        return answers
     }
 
     private func tellHistory(
@@ -92,16 +108,11 @@ struct ExplainCommand: AsyncParsableCommand {
         _ selection: TaskSelection,
         _ client: ManagerClient
     ) async throws {
-        var entries: [(id: String, entries: [HistoryEntry])] = []
-        for task in tasks {
-            do throws(ManagerError) {
-                entries.append((task.id, try await client.history(of: task.id)))
-            } catch {
-                guard selection.passesOver(error, of: task.id) else { throw error }
-            }
+        let entries = try await Self.ask(about: tasks, selection) { id throws(ManagerError) in
+            try await client.history(of: id)
         }
         if json {
-            let objects = entries.map { ($0.id, $0.entries.map { HistoryJSON($0) }) }
+            let objects = entries.map { ($0.id, $0.answer.map { HistoryJSON($0) }) }
             return try Output.json(Dictionary(objects) { first, _ in first })
         }
         let isAlone = selection.plainIDs?.count == 1

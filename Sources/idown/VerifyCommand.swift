@@ -63,6 +63,8 @@ struct VerifyCommand: AsyncParsableCommand {
             return (nil, ExitStatus(errorCode: checked.errorCode))
         }
         let name = Terminal.output.reader.line(TaskSummary(task).shortName.description)
-        return ("\(task.id)\t\(integrity)\t\(name)", nil)
+        // Without a digest only the length was compared, whatever is known of the download.
+        let way = integrity == .checksum ? integrity : .length
+        return ("\(task.id)\t\(way)\t\(name)", nil)
     }
 }

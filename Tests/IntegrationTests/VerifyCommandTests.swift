@@ -21,13 +21,18 @@ import iDownTesting
             let whole = try await idown("verify", "all", in: service)
             #expect(whole.status == .exited(0), "\(whole)")
             #expect(
-                whole.standardOutput == "\(good)\tvalidators\tgood\n\(bad)\tvalidators\tbad",
+                whole.standardOutput == "\(good)\tlength\tgood\n\(bad)\tlength\tbad",
                 "\(whole)"
             )
             try TestFile.write("short", to: service.home.download("bad"))
             let changed = try await idown("verify", good, bad, in: service)
             #expect(changed.status == .exited(13), "\(changed)")
-            #expect(changed.standardOutput == "\(good)\tvalidators\tgood")
+            let why = try await idown("explain", "completed", in: service)
+            #expect(why.standardOutput.contains("Integrity") == false, "\(why)")
+            #expect(why.standardOutput != "", "\(why)")
+            let list = try await idown("list", "--format", "{Reason}", in: service)
+            #expect(list.standardOutput.contains("Integrity."), "\(list)")
+            #expect(changed.standardOutput == "\(good)\tlength\tgood")
             #expect(changed.standardError.contains("5 bytes instead of 100000"), "\(changed)")
             let refused = try await idown("verify", paused, in: service)
             #expect(refused.status == .exited(4), "\(refused)")
