@@ -224,7 +224,7 @@ extension ListVerb {
         if ids.count == 1, let task = list[ids[0]] {
             what = TaskSummary(task).shortName.cut(to: 40).description
         }
-        return "\(title(in: nil)): \(what)?  y: yes, any other key: no"
+        return "\(title()): \(what)?  y: yes, any other key: no"
     }
 }
 

@@ -303,7 +303,8 @@ extension ListScreen {
 
     /// The entries of a menu; the one without a verb shows the details.
     static func menu(of task: TaskProperties) -> [(title: String, verb: ListVerb?)] {
-        ListVerb.verbs(for: task.state).map { ($0.title(in: task.state), $0) } + [("Details", nil)]
+        ListVerb.verbs(for: task.state).map { ($0.title(in: [task.state]), $0) }
+            + [("Details", nil)]
     }
 }
 

@@ -15,13 +15,15 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
     /// Shows the finished file in its folder.
     case reveal
 
-    /// Returns what the menu calls the verb for a download in a state; nil stands for any state.
-    package func title(in state: TaskProperties.State?) -> String {
+    /// Returns what the menu calls the verb for downloads in these states; none stand for any state.
+    package func title(in states: Set<TaskProperties.State> = []) -> String {
         switch self {
         case .pause: translated("Pause")
         case .resume: translated("Resume")
-        case .retry: state == .completed ? translated("Download again") : translated("Retry")
+        case .retry: states == [.completed] ? translated("Download again") : translated("Retry")
         case .cancel: translated("Cancel and delete the partial file")
+        case .remove where states.contains(where: TaskList.Filter.unfinished.takes):
+            translated("Remove and delete the partial file")
         case .remove: translated("Remove from the list")
         case .trash: translated("Remove and move the file to the trash")
         case .open: translated("Open")

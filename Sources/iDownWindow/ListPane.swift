@@ -308,9 +308,10 @@ final class ListPane {
 
     private func openMenu(at place: GdkRectangle) {
         let tasks = model.chosen.compactMap { model.pages["\($0)"] }
-        guard let first = tasks.first else { return }
+        guard !tasks.isEmpty else { return }
         let entries = Menu()
         let verbs = RowVerb.verbs(for: tasks)
+        let states = Set(tasks.map(\.state))
         let groups: [[RowVerb]] = [
             [.open, .reveal], [.pause, .resume, .retry, .cancel], [.remove, .trash],
             [.copyLink, .freshLink, .verify], [.edit, .details],
@@ -318,8 +319,7 @@ final class ListPane {
         for group in groups {
             entries.section { section in
                 for verb in group where verbs.contains(verb) {
-                    let state = tasks.count == 1 ? first.state : nil
-                    section.item(verb.title(in: state), "win.\(verb.rawValue)")
+                    section.item(verb.title(in: states), "win.\(verb.rawValue)")
                 }
             }
         }

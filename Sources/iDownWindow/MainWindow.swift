@@ -31,6 +31,11 @@ final class MainWindow {
     )
     private let selectionBar = Object(gtk_action_bar_get_type(), ["revealed": false])
     private let selectionLabel = Object.line()
+    private let removeButton = Object.iconButton(
+        ListVerb.remove.icon,
+        ListVerb.remove.title(),
+        action: "win.remove"
+    )
     private let title = Object(adw_window_title_get_type(), ["title": "idown"])
     private let arrivals: Arrivals
     /// The width of the window.
@@ -149,11 +154,10 @@ final class MainWindow {
     private func buildSelectionBar() {
         gtk_action_bar_pack_start(selectionBar.opaque, selectionLabel.widget)
         for verb in [ListVerb.trash, .remove, .cancel, .pause, .resume] {
-            let button = Object.iconButton(
-                verb.icon,
-                verb.title(in: nil),
-                action: "win.\(verb.rawValue)"
-            )
+            let button =
+                verb == .remove
+                ? removeButton
+                : .iconButton(verb.icon, verb.title(), action: "win.\(verb.rawValue)")
             gtk_action_bar_pack_end(selectionBar.opaque, button.widget)
         }
     }
@@ -279,6 +283,8 @@ final class MainWindow {
                 !chosen.isEmpty && fits && (!isForOne || chosen.count == 1)
             )
         }
+        let removal = ListVerb.remove.title(in: Set(known.map(\.state)))
+        removeButton.named(removal).set("tooltip-text", .text(removal))
         selectionBar.set("revealed", .flag(chosen.count > 1))
         selectionLabel.set(
             "label",

@@ -15,8 +15,8 @@ enum RowVerb: String, CaseIterable {
     /// The verb of the terminal's list; nil for what that does not have.
     var verb: ListVerb? { ListVerb(rawValue: rawValue) }
 
-    func title(in state: TaskProperties.State?) -> String {
-        if let verb { return verb.title(in: state) }
+    func title(in states: Set<TaskProperties.State>) -> String {
+        if let verb { return verb.title(in: states) }
         return switch self {
         case .copyLink: translated("Copy Link")
         case .freshLink: translated("Give a Fresh Link…")

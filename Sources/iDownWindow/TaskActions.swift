@@ -24,21 +24,41 @@ final class TaskActions {
     var window: () -> Object? = { nil }
 
     private final class Pending {
-        let note: String
+        let verb: ListVerb
         let tasks: [String]
         let ids: Set<UInt64>
-        let call: ([String]) async throws(ManagerError) -> Void
         var isUndone = false
 
-        init(
-            _ note: String,
-            _ tasks: [String],
-            _ call: @escaping ([String]) async throws(ManagerError) -> Void
-        ) {
-            self.note = note
+        init(_ verb: ListVerb, _ tasks: [String]) {
+            self.verb = verb
             self.tasks = tasks
             ids = Set(tasks.compactMap { UInt64($0) })
-            self.call = call
+        }
+
+        /// What is said of each download.
+        var note: String {
+            switch verb {
+            case .cancel: translated("Will be cancelled")
+            case .trash: translated("Will be moved to the trash")
+            default: translated("Will be removed")
+            }
+        }
+
+        /// What the message says.
+        var text: String {
+            let count = UInt(tasks.count)
+            return switch verb {
+            case .cancel:
+                counted("{count} download is cancelled", "{count} downloads are cancelled", count)
+            case .trash:
+                counted(
+                    "{count} file is moved to the trash",
+                    "{count} files are moved to the trash",
+                    count
+                )
+            default:
+                counted("{count} download is removed", "{count} downloads are removed", count)
+            }
         }
     }
 
@@ -82,32 +102,7 @@ final class TaskActions {
                     _ = try await client.startTasks(tasks)
                 }
             }
-        case .cancel:
-            later(
-                translated("Will be cancelled"),
-                counted("{count} download is cancelled", "{count} downloads are cancelled", count),
-                tasks
-            ) { tasks throws(ManagerError) in _ = try await client.cancelTasks(tasks) }
-        case .remove:
-            later(
-                translated("Will be removed"),
-                counted("{count} download is removed", "{count} downloads are removed", count),
-                tasks
-            ) { tasks throws(ManagerError) in _ = try await client.removeTasks(tasks) }
-        case .trash:
-            var options = RemoveOptions()
-            options.trashFiles = true
-            later(
-                translated("Will be moved to the trash"),
-                counted(
-                    "{count} file is moved to the trash",
-                    "{count} files are moved to the trash",
-                    count
-                ),
-                tasks
-            ) { tasks throws(ManagerError) in
-                _ = try await client.removeTasks(tasks, options: options)
-            }
+        case .cancel, .remove, .trash: end(verb, tasks)
         case .open, .reveal:
             open(tasks, inFolder: verb == .reveal)
         }
@@ -149,38 +144,29 @@ final class TaskActions {
     }
 
     func startAll() {
-        let client = client
-        Task {
-            do throws(ManagerError) {
-                let count = UInt(try await client.startAll())
-                say(counted("{count} download started", "{count} downloads started", count))
-            } catch { say(error.text) }
+        call { () throws(ManagerError) in
+            let count = UInt(try await self.client.startAll())
+            self.say(counted("{count} download started", "{count} downloads started", count))
         }
     }
 
     func pauseAll() {
-        let client = client
-        Task {
-            do throws(ManagerError) {
-                let count = UInt(try await client.pauseAll())
-                say(counted("{count} download paused", "{count} downloads paused", count))
-            } catch { say(error.text) }
+        call { () throws(ManagerError) in
+            let count = UInt(try await self.client.pauseAll())
+            self.say(counted("{count} download paused", "{count} downloads paused", count))
         }
     }
 
     /// Reads a finished file again.
     func verify(_ id: String) {
         say(translated("The file is being checked"))
-        let client = client
-        Task {
-            do throws(ManagerError) {
-                let integrity = try await client.verify(id)
-                say(
-                    integrity == .none
-                        ? translated("The file is not what it should be")
-                        : translated("The file is as it should be")
-                )
-            } catch { say(error.text) }
+        call { () throws(ManagerError) in
+            let integrity = try await self.client.verify(id)
+            self.say(
+                integrity == .none
+                    ? translated("The file is not what it should be")
+                    : translated("The file is as it should be")
+            )
         }
     }
 
@@ -214,16 +200,26 @@ final class TaskActions {
     /// Undoes what still waits for its message.
     func undo() { messages.undo() }
 
-    /// Does something when the message that offers to undo it is over.
-    private func later(
-        _ note: String,
-        _ text: String,
-        _ tasks: [String],
-        _ call: @escaping ([String]) async throws(ManagerError) -> Void
-    ) {
-        let pending = Pending(note, tasks, call)
+    /// Ends downloads when the message that offers to undo it is over; of several, those that the
+    /// verb is for.
+    private func end(_ verb: ListVerb, _ tasks: [String]) {
+        guard tasks.count > 1, verb != .remove else { return later(verb, tasks) }
+        call { () throws(ManagerError) in
+            let found = try await self.client.getTasks(tasks, of: [.id, .state])
+            let fitting = found.filter { ListVerb.verbs(for: $0.state).contains(verb) }
+            guard !fitting.isEmpty else {
+                let text = translated("The download is in a state that does not allow this.")
+                return self.say(text)
+            }
+            self.later(verb, fitting.map(\.id))
+        }
+    }
+
+    private func later(_ verb: ListVerb, _ tasks: [String]) {
+        let pending = Pending(verb, tasks)
         // One at a time: this ends the message of the one before, which is done now.
-        messages.show(text, button: translated("Undo"), isUrgent: true) { [weak self] isPressed in
+        messages.show(pending.text, button: translated("Undo"), isUrgent: true) {
+            [weak self] isPressed in
             pending.isUndone = isPressed
             self?.finish(pending)
         }
@@ -253,12 +249,30 @@ final class TaskActions {
     /// Carries it out for the downloads that another client has not removed meanwhile.
     private func carryOut(_ pending: Pending) async throws(ManagerError) {
         do throws(ManagerError) {
-            return try await pending.call(pending.tasks)
+            return try await carryOutNow(pending.verb, pending.tasks)
         } catch {
             guard error.code == .noSuchTask else { throw error }
         }
         let left = try await client.getTasks(pending.tasks, of: [.id]).map(\.id)
-        if !left.isEmpty { try await pending.call(left) }
+        if !left.isEmpty { try await carryOutNow(pending.verb, left) }
+    }
+
+    private func carryOutNow(_ verb: ListVerb, _ tasks: [String]) async throws(ManagerError) {
+        guard verb == .cancel else {
+            var options = RemoveOptions()
+            options.trashFiles = verb == .trash
+            _ = try await client.removeTasks(tasks, options: options)
+            return
+        }
+        let late = tasks.count - Int(try await client.cancelTasks(tasks))
+        guard late > 0 else { return }
+        say(
+            counted(
+                "{count} download had ended before it was cancelled",
+                "{count} downloads had ended before they were cancelled",
+                UInt(late)
+            )
+        )
     }
 
     /// Does at once what waits for its message; for when the window closes.

@@ -301,7 +301,7 @@ extension ManagerClient {
         case .pause, .resume, .retry, .cancel, .remove, .trash:
             guard let id = ids.first, ids.count == 1 else {
                 let count = try await apply(verb, toAll: ids)
-                return "\(verb.title(in: nil)): \(count) of \(ids.count) downloads changed"
+                return "\(verb.title()): \(count) of \(ids.count) downloads changed"
             }
             // The list shows the result.
             try await apply(verb, to: id)

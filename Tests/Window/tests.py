@@ -460,6 +460,32 @@ class Moving(Case):
         self.window.has_no_row("taken1.bin", 15)
         self.assertEqual(self.desktop.tasks(), [])
 
+    def test_what_ended_before_its_cancel_is_told(self):
+        self.add("late.bin", "downloading", size=3 * MIB)
+        self.window.row("late.bin", "Downloading").act("row.cancel")
+        self.window.find("1 download had ended before it was cancelled", seconds=20)
+        self.assertEqual(self.task("late.bin")["State"], "completed")
+
+    def test_of_several_only_those_are_ended_that_the_verb_is_for(self):
+        self.add("mixed1.bin")
+        for name in ("mixed2.bin", "mixed3.bin"):
+            self.add(name, "paused")
+        self.window.row("mixed1.bin", "Completed")
+        self.window.row("mixed3.bin", "Paused")
+        self.window.choose("mixed1.bin")
+        self.window.button("Remove from the list")
+        self.window.choose("mixed1.bin", "mixed2.bin", "mixed3.bin")
+        self.window.button("Remove and delete the partial file")
+        self.window.act("cancel")
+        self.window.find("2 downloads are cancelled")
+        self.window.row("mixed2.bin", "Will be cancelled")
+        self.window.click("Undo")
+        self.window.row("mixed2.bin", "Paused")
+        self.window.act("trash")
+        self.window.find("1 file is moved to the trash")
+        self.window.has_no_row("mixed1.bin", 15)
+        self.assertEqual(sorted(self.window.names), ["mixed2.bin", "mixed3.bin"])
+
     def test_clear_can_be_undone(self):
         for name in ("clear1.bin", "clear2.bin"):
             self.add(name)
