@@ -35,7 +35,8 @@ extension TaskList {
             self == .all ? [] : TaskProperties.State.known.filter(takes)
         }
 
-        func takes(_ state: TaskProperties.State) -> Bool {
+        /// Whether downloads in this state are shown.
+        package func takes(_ state: TaskProperties.State) -> Bool {
             switch self {
             case .all: true
             case .unfinished: state != .completed && state != .cancelled

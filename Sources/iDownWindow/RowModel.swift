@@ -272,14 +272,23 @@ final class RowModel {
     func forget(_ question: TaskPages.Question) { pages.forget(question) }
 
     func apply(_ news: ListNews) -> TaskPages.Effect {
-        if case .event(.removed(let id)) = news, let id = UInt64(id), chosen.remove(id) != nil {
-            selectionChanged()
-        }
-        if case .removed(let ids) = news {
-            chosen.subtract(ids.compactMap { UInt64($0) })
-            selectionChanged()
+        let filter = pages.look.filter
+        switch news {
+        case .event(.removed(let id)): leave([id])
+        case .removed(let ids): leave(ids)
+        case .event(.changed(let id, let state, _)) where !filter.takes(state): leave([id])
+        case .changed(let ids, let state, _) where !filter.takes(state): leave(ids)
+        default: break
         }
         return pages.apply(news)
+    }
+
+    /// Downloads leave the rows, and the selection: nobody sees them any more.
+    private func leave(_ ids: [String]) {
+        let left = chosen.subtracting(ids.lazy.compactMap { UInt64($0) })
+        guard left.count < chosen.count else { return }
+        chosen = left
+        selectionChanged()
     }
 
     func show(_ look: TaskPages.Look) { pages.show(look) }

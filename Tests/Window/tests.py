@@ -815,6 +815,18 @@ class Looking(Case):
         self.window.row("hidden1.bin")
         self.window.find("0 selected")
 
+    def test_what_a_filter_hides_by_its_state_is_not_selected(self):
+        for name in ("stays.bin", "goes.bin"):
+            self.add(name, "downloading")
+        self.window.find("Downloading 2", self.Role.PUSH_BUTTON).click()
+        self.window.row("stays.bin", "Downloading")
+        self.window.choose("stays.bin", "goes.bin")
+        self.window.find("2 selected")
+        self.desktop.command("pause", str(self.task("goes.bin")["Id"]))
+        self.window.find("1 selected")
+        self.window.has_no_row("goes.bin")
+        self.window.find("All 2", self.Role.PUSH_BUTTON).click()
+
     def test_the_list_is_sorted_by_source_and_by_time_left(self):
         for host in ("b.example", "a.example"):
             self.desktop.command("add", "--paused", f"http://{host}/{host[0]}.bin")
