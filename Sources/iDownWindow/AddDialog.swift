@@ -31,6 +31,9 @@ final class AddDialog {
     private var wanted: Set<String> = []
     private var reading: Task<Void, Never>?
     private var usualFolder: String?
+    /// What the service knows this dialog by, so that links that are added again after an error have
+    /// one download.
+    private let token = String.unique
 
     /// Servers are asked for the first links only: a list may have thousands.
     private static let mostShown = 50
@@ -215,28 +218,47 @@ final class AddDialog {
         dialog.allow(false)
         let (client, links) = (client, links)
         Task {
+            var ids: [String] = []
+            var metalinks = links.metalinks[...]
             do throws(ManagerError) {
-                var ids: [String] = []
                 if links.hasOptions {
                     let downloads = links.links.enumerated().map { place, link in
                         let own = links.options(ofLink: place, with: options)
-                        return NewDownload(link, options: own)
+                        return NewDownload(link, options: mark(own, [link]))
                     }
                     ids += try await client.addMany(downloads)
                 } else if let link = links.links.first, links.links.count == 1 {
-                    ids.append(try await client.addURL(link, options: options))
+                    ids.append(try await client.addURL(link, options: mark(options, [link])))
                 } else if !links.links.isEmpty {
-                    ids += try await client.addURLs(links.links, options: options)
+                    let marked = mark(options, links.links)
+                    ids += try await client.addURLs(links.links, options: marked)
                 }
-                for path in links.metalinks {
-                    ids += try await client.addMetalink(at: path, options: options)
+                while let path = metalinks.first {
+                    let marked = mark(options, [path])
+                    ids += try await client.addMetalink(at: path, options: marked)
+                    metalinks.removeFirst()
                 }
                 tasks.tellAdded(ids)
                 dialog.close()
             } catch {
+                if !ids.isEmpty {
+                    tasks.tellAdded(ids)
+                    let rest = metalinks.joined(separator: "\n")
+                    if !dialog.isClosed { buffer.set("text", .text(rest)) }
+                }
                 dialog.refuse(words(of: error))
             }
         }
+    }
+
+    /// The options with a token: the same links with the same options are the same downloads.
+    private func mark(_ options: AddOptions, _ links: [String]) -> AddOptions {
+        var hasher = Hasher()
+        hasher.combine(options)
+        hasher.combine(links)
+        var marked = options
+        marked.token = "\(token) \(hasher.finalize())"
+        return marked
     }
 
     /// An error in words; one of several links, which the service tells by its place, by its line.

@@ -341,6 +341,13 @@ extension Object {
 }
 
 extension String {
+    /// A text that nobody else makes: g_uuid_string_random.
+    static var unique: String {
+        guard let text = g_uuid_string_random() else { return "" }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+
     /// A text for Pango's markup, which titles of libadwaita are: g_markup_escape_text.
     var escaped: String {
         guard let text = g_markup_escape_text(self, -1) else { return "" }

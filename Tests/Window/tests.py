@@ -232,6 +232,23 @@ class Adding(Case):
         self.window.click("Add", dialog)
         self.window.row("renamed.bin", "Completed")
 
+    def test_after_a_mistake_nothing_is_added_twice(self):
+        path = self.desktop.home / "broken.meta4"
+        path.write_text("<metalink")
+        asked = Long.listen(self, "AddURLWithOptions")
+        dialog = self.open_dialog()
+        self.type_links(f"{self.serve('twice.bin', size=1000)}\n{path}")
+        self.window.click("Add", dialog)
+        self.window.row("twice.bin", "Completed")
+        wait(lambda: self.window.field("Links, one in a line", dialog).text == str(path),
+             "the link that is left")
+        # What is repeated after a late answer is the same download.
+        self.assertIn('"token"', asked())
+        self.write_metalink(path, "inside.bin", self.serve("inside.bin", size=1000))
+        self.window.click("Add", dialog)
+        self.window.row("inside.bin", "Completed")
+        self.assertEqual(len(self.desktop.tasks()), 2)
+
     def test_a_metalink_is_named_by_its_path(self):
         url = self.serve("by-path.bin", size=5000)
         self.write_metalink(self.desktop.home / "a list.meta4", "by-path.bin", url)
