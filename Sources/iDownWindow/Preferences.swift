@@ -13,8 +13,12 @@ final class Preferences {
     /// Whether the window is gone; an answer may come later.
     private var isClosed = false
     private var isShowing = true
-    /// The values of what is typed, as they were sent last.
+    /// The values that are in force or on the way to the service.
     private var kept: [Setting: Setting.Content] = [:]
+    /// How often the user has changed something.
+    private var changes = 0
+    /// What shows another value in the row of a setting.
+    private var shows: [Setting: (Setting.Content) -> Void] = [:]
     /// The rows of choices, which GTK does not keep.
     private var choices: [Choice<String>] = []
 
@@ -34,7 +38,14 @@ final class Preferences {
         Task {
             do throws(ManagerError) {
                 build(try await client.settings())
-                window.on("destroy") { _ in self.isClosed = true }
+                window.on("destroy") { _ in
+                    self.isClosed = true
+                    self.shows = [:]
+                }
+                // The user may have changed something elsewhere.
+                window.onChange(of: "is-active") {
+                    if self.window.flag("is-active") { Task { await self.renew() } }
+                }
                 isShowing = false
                 window.nameParts()
                 gtk_window_present(window.to())
@@ -77,6 +88,7 @@ final class Preferences {
                 guard let content = settings.first(where: { $0.setting == setting })?.content else {
                     continue
                 }
+                kept[setting] = content
                 for row in rows(setting, content) {
                     adw_preferences_group_add(group.to(), row.widget)
                 }
@@ -100,6 +112,7 @@ final class Preferences {
         let toggle = Object(gtk_switch_get_type(), ["valign": 3, "active": .flag(isOn)])
         adw_action_row_add_suffix(row.to(), toggle.widget)
         adw_action_row_set_activatable_widget(row.to(), toggle.widget)
+        shows[setting] = { if case .flag(let isOn) = $0 { toggle.set("active", .flag(isOn)) } }
         toggle.onChange(of: "active") { self.set(setting, .flag(toggle.flag("active"))) }
         return row
     }
@@ -116,6 +129,9 @@ final class Preferences {
         field.set("valign", 3)
         field.set("value", .real(Double(number)))
         adw_action_row_add_suffix(row.to(), field.widget)
+        shows[setting] = {
+            if case .number(let number) = $0 { field.set("value", .real(Double(number))) }
+        }
         field.on("value-changed") { _ in
             self.set(setting, .number(UInt64(field.number("value"))))
         }
@@ -126,6 +142,7 @@ final class Preferences {
         let choice = Choice(setting.title, words.map { ($0, Self.title(ofChoice: $0)) })
         choice.value = word
         choices.append(choice)
+        shows[setting] = { if case .text(let word?) = $0 { choice.value = word } }
         choice.chosen = { self.set(setting, .text($0)) }
         return choice.row
     }
@@ -142,10 +159,9 @@ final class Preferences {
         let apply = { [unowned field] in
             guard let content = SettingName.content(field.text, of: setting) else { return }
             guard self.kept[setting] != content else { return }
-            self.kept[setting] = content
             self.set(setting, content)
         }
-        kept[setting] = content
+        shows[setting] = { [unowned field] in field.text = SettingName.text(of: $0, setting) }
         field.chosen = apply
         field.row.on("apply") { _ in apply() }
         // Nothing that was typed is lost. The handlers keep the field.
@@ -170,11 +186,30 @@ final class Preferences {
 
     private func set(_ setting: Setting, _ content: Setting.Content) {
         guard !isShowing else { return }
-        let client = client
+        kept[setting] = content
+        changes += 1
         Task {
             do throws(ManagerError) {
                 try await client.set(setting, to: content)
-            } catch { tell(error.text) }
+            } catch {
+                tell(error.text)
+                await renew()
+            }
+        }
+    }
+
+    /// Shows the values that are in force, also after a refusal; what is being typed stays.
+    private func renew() async {
+        let before = changes
+        // An answer from before a change tells nothing of it.
+        guard let settings = try? await client.settings(), !isClosed, changes == before else {
+            return
+        }
+        isShowing = true
+        defer { isShowing = false }
+        for (setting, content) in settings where kept[setting] != content {
+            kept[setting] = content
+            shows[setting]?(content)
         }
     }
 

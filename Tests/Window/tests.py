@@ -1265,6 +1265,17 @@ class Keys(Case):
         self.desktop.keys("ctrl+z")
         self.window.row("delete.bin", "Completed")
 
+    def test_a_setting_that_another_client_changes_is_shown(self):
+        self.addCleanup(self.desktop.command, "config", "max-concurrent-downloads", "20")
+        window = Setting.open_preferences(self)
+        at_once = self.window.find("Downloads at Once", self.Role.SPIN_BUTTON, window, rows=True)
+        self.desktop.focus("Preferences")
+        # Another program has the focus meanwhile.
+        self.window.focus()
+        self.desktop.command("config", "max-concurrent-downloads", "7")
+        self.desktop.focus("Preferences")
+        wait(lambda: at_once.value == 7, "what another client has changed")
+
     def test_the_details_stay_closed_when_the_last_row_goes(self):
         self.add("alone.bin")
         self.press(self.window.row("alone.bin", "Completed"), 1)
