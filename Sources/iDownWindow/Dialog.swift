@@ -17,7 +17,16 @@ final class Dialog {
     /// Says what went wrong once the dialog is gone.
     var complainAfterwards: (String) -> Void = { _ in }
 
-    init(over parent: Object, title: String, button text: String, _ children: [Object]) {
+    /// The characters of a button for which there is room in the narrowest window.
+    private static let mostCharacters = 11
+
+    init(
+        over parent: Object,
+        title: String,
+        button text: String,
+        cancel: String = translated("Cancel"),
+        _ children: [Object]
+    ) {
         object = Object(
             adw_window_get_type(),
             [
@@ -25,12 +34,20 @@ final class Dialog {
                 "default-width": 520, "default-height": 620, "destroy-with-parent": true,
             ]
         )
-        let header = Object(adw_header_bar_get_type(), ["show-end-title-buttons": false])
-        let cancel = Object.textButton(translated("Cancel"), action: "window.close")
+        let heading = Object.line(characters: 1, classes: ["title"])
+        heading.set("label", .text(title))
+        heading.set("max-width-chars", -1)
+        let header = Object(
+            adw_header_bar_get_type(),
+            ["show-end-title-buttons": false, "title-widget": .object(heading)]
+        )
+        let cancel = Object.textButton(cancel, action: "window.close")
         button = .textButton(text, classes: ["suggested-action"])
-        // In a narrow window words give way, the longer the language has them.
+        // In a narrow window the title gives way, then words that are longer than these in some language.
         for button in [cancel, button] {
-            Object(gtk_button_get_child(button.to())).set("ellipsize", 3)
+            let label = Object(gtk_button_get_child(button.to()))
+            label.set("ellipsize", 3)
+            label.set("width-chars", .number(min(label.text("label").count, Self.mostCharacters)))
         }
         adw_header_bar_pack_start(header.opaque, cancel.widget)
         adw_header_bar_pack_end(header.opaque, button.widget)

@@ -10,6 +10,8 @@ final class ListPane {
     private let feed: ListFeed
     private let model = RowModel.shared
     private let list: Object
+    /// What scrolls the list.
+    private let rows: Object
     // No page is as wide as the widest, which would not fit into a narrow window.
     private let stack = Object(gtk_stack_get_type(), ["vexpand": true, "hhomogeneous": false])
     private let spinner = Object(gtk_spinner_get_type(), ["width-request": 32])
@@ -39,7 +41,8 @@ final class ListPane {
             ["factory": .object(factory), "enable-rubberband": true]
         ).adding(["downloads"]).named(translated("Downloads"))
         gtk_list_view_set_model(list.opaque, model.object.opaque)
-        failure = .statusPage("network-error-symbolic", translated("No List"), "")
+        rows = .scrolled(list)
+        failure = .statusPage("network-error-symbolic", translated("The List Cannot Be Shown"), "")
         chips = FilterChips()
         titles = SortTitles()
         box = .box(vertical: true, spacing: 0, [chips.box, banner, titles.box, stack])
@@ -112,7 +115,7 @@ final class ListPane {
                     translated("No download fits the search and the filter.")
                 )
             ),
-            ("list", .scrolled(list)),
+            ("list", rows),
         ]
         for (name, page) in pages { gtk_stack_add_named(stack.opaque, page.widget, name) }
     }
@@ -380,13 +383,7 @@ private final class FilterChips {
 private final class SortTitles {
     let box: Object
     var chosen: (TaskQuery.Sort) -> Void = { _ in }
-    private let name: Object
-    private let progress: Object
-    private let size: Object
-    private let state: Object
-    private let timeLeft: Object
-    private let source: Object
-    private var buttons: [(TaskQuery.Sort, Object)] = []
+    private let buttons: [TaskQuery.Sort: Object]
 
     init() {
         func title(_ characters: Int, isRight: Bool = false) -> Object {
@@ -399,23 +396,23 @@ private final class SortTitles {
                 ]
             ).adding(["flat", "column"])
         }
-        name = title(5)
+        let name = title(5)
         name.set("hexpand", true)
         // As wide as the bars, whatever the word.
-        progress = title(1)
+        let progress = title(1)
         progress.set("width-request", 120)
-        size = title(RowView.bytesWidth, isRight: true)
-        state = title(RowView.Width.wide.stateCharacters, isRight: true)
-        source = title(18)
-        timeLeft = title(RowView.leftWidth, isRight: true)
+        let size = title(RowView.bytesWidth, isRight: true)
+        let state = title(RowView.stateWidth, isRight: true)
+        let source = title(18)
+        let timeLeft = title(RowView.leftWidth, isRight: true)
         box = .box(
             spacing: 12,
             [name, source, .box(spacing: 12, [progress, size, state, timeLeft])]
         )
         .adding(["titles"])
         buttons = [
-            (.name, name), (.host, source), (.progress, progress), (.size, size), (.state, state),
-            (.timeLeft, timeLeft),
+            .name: name, .host: source, .progress: progress, .size: size, .state: state,
+            .timeLeft: timeLeft,
         ]
         for (sort, button) in buttons {
             button.on("clicked") { [weak self] _ in self?.chosen(sort) }
@@ -433,23 +430,17 @@ private final class SortTitles {
     }
 
     func fit(_ width: RowView.Width) {
-        source.set("visible", .flag(width == .wide))
-        timeLeft.set("visible", .flag(width == .wide))
-        size.set("visible", .flag(width >= .middle))
-        if let label = gtk_button_get_child(state.to()) {
-            Object(label).setCharacters(width.stateCharacters)
+        for sort in [TaskQuery.Sort.host, .timeLeft] {
+            buttons[sort]?.set("visible", .flag(width == .wide))
         }
-        progress.set("width-request", .number(width.barPixels))
+        buttons[.size]?.set("visible", .flag(width >= .middle))
+        buttons[.progress]?.set("width-request", .number(width.barPixels))
     }
 }
 
 extension TaskList.Filter {
     var title: String {
-        switch self {
-        case .all: translated("All")
-        case .unfinished: translated("Unfinished")
-        case .only(let state): state.title
-        }
+        if case .only(let state) = self { state.title } else { translated("All") }
     }
 }
 

@@ -10,7 +10,11 @@ final class Messages {
     /// What the message lies over is its child.
     let overlay = Object(gtk_overlay_get_type())
     private let revealer = Object(gtk_revealer_get_type(), ["halign": 3, "valign": 2])
-    private let label = Object.label("", ["wrap": true])
+    private let label = Object.label(
+        "",
+        // As long as there is room, it stands in one line.
+        ["wrap": true, "max-width-chars": 50, "natural-wrap-mode": 1, "hexpand": true]
+    )
     private let button = Object.textButton("", classes: ["flat"])
     private let line = Object(
         gtk_box_get_type(),

@@ -15,7 +15,7 @@ final class RowView {
     private let bar = Object(gtk_progress_bar_get_type(), ["valign": 3])
         .named(translated("Progress"))
     private let bytes = Object.cell(characters: RowView.bytesWidth, isRight: true)
-    private let speed = Object.cell(characters: Width.wide.stateCharacters, isRight: true)
+    private let speed = Object.cell(characters: RowView.stateWidth, isRight: true)
     private let timeLeft = Object.cell(
         characters: RowView.leftWidth,
         isRight: true,
@@ -25,7 +25,7 @@ final class RowView {
     private let figures: Object
     private let stack = Object(gtk_stack_get_type())
     private let actions = Actions(map: Object(g_simple_action_group_new()))
-    private var shown: (text: RowText, icon: String, note: String?)?
+    private var shown: (text: RowText, state: String, icon: String, note: String?)?
     private var width: Width?
     private var verbs: [RowVerb] = []
     private var style: String?
@@ -43,14 +43,13 @@ final class RowView {
         static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
         /// The width of the bar.
-        var barPixels: Int { self == .narrow ? 64 : 120 }
-
-        /// The width of the speed, or of the state in its place.
-        var stateCharacters: Int { self == .narrow ? 9 : 13 }
+        var barPixels: Int { self == .narrow ? 56 : 120 }
     }
 
     static let bytesWidth = 20
     static let leftWidth = 17
+    /// The characters of the speed, or of the state in its place.
+    static let stateWidth = 13
 
     /// Makes an empty row; `carryOut` is what its actions call.
     init(carryOut: @escaping (RowVerb, UInt64) -> Void) {
@@ -64,6 +63,14 @@ final class RowView {
         box = .box(spacing: 12, [icon, name, source, bar, stack]).adding(["download"])
         box.nameParts()
         self.carryOut = carryOut
+        // What has no room can be read all the same.
+        box.set("has-tooltip", true)
+        box.answer("query-tooltip") { [weak self] arguments in
+            guard let shown = self?.shown else { return false }
+            let text = "\(shown.text.name)\n\(shown.note ?? shown.text.description)"
+            gtk_tooltip_set_text(arguments.object(4).opaque, text)
+            return true
+        }
     }
 
     /// Shows a download.
@@ -80,14 +87,14 @@ final class RowView {
         let icon = Self.icon(of: task)
         if let shown, shown.text == text, shown.note == note, shown.icon == icon { return }
         if shown?.icon != icon { gtk_image_set_from_gicon(self.icon.opaque, Self.picture(icon)) }
-        shown = (text, icon, note)
+        shown = (text, task.state.title, icon, note)
         update(name, text.name)
         update(source, text.source)
         update(bytes, text.bytes)
         update(speed, text.speed)
         update(timeLeft, text.timeLeft)
         let words = note ?? text.reason
-        update(reason, words ?? "")
+        showReason()
         gtk_stack_set_visible_child_name(stack.opaque, words == nil ? "figures" : "reason")
         // A bar that never moves is better than one that lies.
         gtk_progress_bar_set_fraction(bar.opaque, text.fraction ?? 0)
@@ -147,10 +154,18 @@ final class RowView {
         source.set("visible", .flag(width == .wide))
         timeLeft.set("visible", .flag(width == .wide))
         bytes.set("visible", .flag(width >= .middle))
-        speed.setCharacters(width.stateCharacters)
         bar.set("width-request", .number(width.barPixels))
-        reason.setCharacters(width == .narrow ? 9 : 24)
+        reason.setCharacters(width == .narrow ? Self.stateWidth : 24)
+        showReason()
         name.setCharacters(width == .narrow ? 5 : 8)
+    }
+
+    /// Shows why the download does not move, or its state where a sentence has no room.
+    private func showReason() {
+        guard let shown else { return }
+        let isNarrow = width == .narrow
+        update(reason, shown.note ?? (isNarrow ? shown.state : shown.text.reason) ?? "")
+        reason.set("xalign", isNarrow ? 1.0 : 0.0)
     }
 
     private func update(_ cell: Object, _ text: String) {
