@@ -267,6 +267,12 @@ final class ListPane {
             self?.openMenu(x: arguments.real(2), y: arguments.real(3))
         }
         gtk_widget_add_controller(list.widget, click.opaque)
+        let press = Object(gtk_gesture_long_press_new())
+        press.set("touch-only", true)
+        press.on("pressed") { [weak self] arguments in
+            self?.openMenu(x: arguments.real(1), y: arguments.real(2))
+        }
+        gtk_widget_add_controller(list.widget, press.opaque)
         // Before the rows, to which the space bar means "select".
         list.addKeys(
             GTK_PHASE_CAPTURE,
@@ -277,6 +283,41 @@ final class ListPane {
                 ("<Alt>Return", "win.details"),
             ]
         )
+        let keys = Object(gtk_event_controller_key_new())
+        keys.set("propagation-phase", .number(Int(GTK_PHASE_CAPTURE.rawValue)))
+        keys.answer("key-pressed") { [weak self] in .flag(self?.take($0.number(1)) ?? false) }
+        // Before those of the list.
+        gtk_widget_add_controller(rows.widget, keys.opaque)
+    }
+
+    /// Takes a key before the list does.
+    ///
+    /// - Returns: Whether the list is not to have it.
+    private func take(_ key: Int) -> Bool {
+        switch gint(key) {
+        case GDK_KEY_Tab, GDK_KEY_ISO_Left_Tab:
+            // GTK would walk through all rows.
+            let isForward = gint(key) == GDK_KEY_Tab
+            list.set("can-focus", false)
+            gtk_widget_child_focus(
+                Object(gtk_widget_get_root(list.widget)).widget,
+                isForward ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD
+            )
+            list.set("can-focus", true)
+            return true
+        case GDK_KEY_Delete, GDK_KEY_Menu, GDK_KEY_F10, GDK_KEY_space:
+            // What no row is selected for is meant for the one with the focus.
+            if model.chosen.isEmpty, let id = focused { model.setChosen([id]) }
+        default: break
+        }
+        return false
+    }
+
+    /// The download in the row that has the focus.
+    private var focused: UInt64? {
+        views.values.first { view in
+            gtk_widget_get_parent(view.box.widget).map { gtk_widget_has_focus($0) != 0 } ?? false
+        }?.id
     }
 
     private func openMenu(x: Double, y: Double) {

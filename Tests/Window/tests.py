@@ -1314,6 +1314,34 @@ class Keys(Case):
         self.wait_state("far.bin", "completed")
         self.window.row("far.bin", "Completed")
 
+    def test_where_no_row_is_selected_the_one_with_the_focus_is_meant(self):
+        self.add("focused.bin", "paused")
+        self.press(self.window.row("focused.bin", "Paused"), 1)
+        for key, then in (("Menu", lambda: self.window.find("Resume", self.Role.MENU_ITEM)),
+                          ("space", lambda: self.window.row("focused.bin", "Downloading")),
+                          ("Delete", lambda: self.window.row("focused.bin", "Will be removed"))):
+            self.window.list.act("list.unselect-all")
+            self.window.find("0 selected")
+            self.desktop.keys(key)
+            then()
+            if key == "Menu":
+                self.desktop.keys("Escape")
+                self.window.gone("Resume", self.Role.MENU_ITEM)
+        self.desktop.keys("ctrl+z")
+        self.window.row("focused.bin", "Downloading")
+
+    def test_tab_leaves_the_rows(self):
+        for name in ("tab1.bin", "tab2.bin"):
+            self.add(name)
+        self.window.row("tab1.bin", "Completed")
+        row = self.window.row("tab2.bin", "Completed")
+        self.press(row, 1)
+        wait(lambda: row.is_focused, "the focus on a row")
+        for key, is_row in (("Tab", False), ("shift+Tab", True), ("shift+Tab", False)):
+            self.desktop.keys(key)
+            wait(lambda: row.is_focused == is_row, f"where {key} leads")
+        self.assertFalse(any(node.is_focused for node in self.window.rows))
+
     def test_a_right_click_opens_the_menu_of_its_row(self):
         self.add("click.bin", "paused")
         self.press(self.window.row("click.bin", "Paused"), 3)

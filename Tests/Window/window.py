@@ -40,7 +40,7 @@ class Role(enum.IntEnum):
 PROGRAM = os.environ.get("IDOWN_WINDOW_PROGRAM", "")
 CONTROLS = set(Role) - {Role.LABEL}
 # AtspiStateType
-INVALID, PRESSED, SENSITIVE, SHOWING, INVALID_ENTRY = 0, 20, 24, 25, 36
+INVALID, FOCUSED, PRESSED, SENSITIVE, SHOWING, INVALID_ENTRY = 0, 12, 20, 24, 25, 36
 
 
 def call(method, kinds, arguments, path="/org/idown/Window",
@@ -130,6 +130,7 @@ class Node:
     # GTK 4.8 tells "showing" of frames alone.
     is_seen = property(lambda self: min((self.extents() or (0, 0, 0, 0))[2:]) > 1)
     is_sensitive = property(lambda self: self.has(SENSITIVE))
+    is_focused = property(lambda self: self.has(FOCUSED))
     is_pressed = property(lambda self: self.has(PRESSED))
     # GTK 4.8 tells the older one.
     is_wrong = property(lambda self: self.has(INVALID) or self.has(INVALID_ENTRY))
