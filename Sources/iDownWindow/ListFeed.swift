@@ -28,6 +28,8 @@ final class ListFeed {
     var listChanged: () -> Void = {}
     /// Tells the user of an error.
     var say: (String) -> Void = { _ in }
+    /// A service of another version does not know the order.
+    var orderRefused: () -> Void = {}
     /// The rows that are on the screen or near.
     var lookedAt: () -> Range<Int> = { 0..<0 }
 
@@ -165,7 +167,11 @@ final class ListFeed {
             model.forget(question)
             // A service that leaves is heard of, and so is the next one.
             guard error.code != .stopping, error.code != .noReply else { return }
-            fail(error.text)
+            guard error.code == .invalidOption, model.pages.look.sort != .added else {
+                return fail(error.text)
+            }
+            say(error.text)
+            orderRefused()
         }
     }
 

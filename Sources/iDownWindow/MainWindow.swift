@@ -39,7 +39,7 @@ final class MainWindow {
     private let title = Object(adw_window_title_get_type(), ["title": "idown"])
     private let arrivals: Arrivals
     /// The width of the window.
-    private var width = MainWindow.usualWidth
+    private var width: Int
     private var areDetailsShown = false
     private var hasAppeared = false
     /// The buttons that the menu has, too.
@@ -50,12 +50,16 @@ final class MainWindow {
     init(_ application: Object, _ connection: Connection) {
         self.application = application
         client = ManagerClient(connection)
+        let state = WindowState()
+        width = state.width
         object = Object(
             adw_application_window_get_type(),
             [
                 "application": .object(application), "title": "idown",
-                "default-width": .number(Self.usualWidth),
-                "default-height": 640, "width-request": 360, "height-request": 300,
+                "default-width": .number(state.width),
+                "default-height": .number(state.height),
+                "maximized": .flag(state.isMaximized), "width-request": 360,
+                "height-request": 300,
             ]
         )
         let messages = Messages()
@@ -72,10 +76,11 @@ final class MainWindow {
         object.nameParts()
         pane.update()
         selectionChanged()
+        pane.change { ($0.sort, $0.isDescending) = (state.sort, state.isDescending) }
+        if state.areDetailsShown { showDetails(true) }
         feed.start()
     }
 
-    private static let usualWidth = 1080
     private static let longestWait: Duration = .milliseconds(200)
     /// A window that has closed waits this long for the service.
     private static let longestEnd: Duration = .seconds(5)
@@ -191,6 +196,7 @@ final class MainWindow {
             self?.details.renew(ids)
         }
         feed.say = { [weak self] in self?.tasks.say($0) }
+        feed.orderRefused = { [weak self] in self?.pane.change { $0.sort = .added } }
         announcer.window = { [weak self] in self?.object }
         model.selectionChanged = { [weak self] in self?.selectionChanged() }
         tasks.window = { [weak self] in self?.object }
@@ -239,6 +245,12 @@ final class MainWindow {
     /// Does what still waits, and ends the program then, also where the bus has started it.
     private func close() {
         g_application_hold(application.to())
+        var state = WindowState()
+        state.width = object.number("default-width")
+        state.height = object.number("default-height")
+        (state.isMaximized, state.areDetailsShown) = (object.flag("maximized"), areDetailsShown)
+        (state.sort, state.isDescending) = (model.pages.look.sort, model.pages.look.isDescending)
+        state.save()
         let (tasks, application) = (tasks, application)
         Task {
             await tasks.endPending()

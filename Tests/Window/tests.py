@@ -53,7 +53,12 @@ class Case(unittest.TestCase):
         self.desktop.empty()
         wait(lambda: not self.window.rows, "an empty list")
 
-    def open_again(self, **environment):
+    # What the window was like when it was closed.
+    state = property(lambda self: self.desktop.home / ".local/state/idown/window")
+
+    def open_again(self, is_new=True, **environment):
+        if is_new:
+            self.state.unlink(missing_ok=True)
         shared["window"] = shared["module"].Window(self.desktop, **environment)
 
     def serve(self, name, **options):
@@ -686,6 +691,26 @@ class Starting(Case):
         self.add("anew.bin")
         self.window.row("anew.bin", "Completed")
         self.assertNotIn("ending.bin", self.window.names)
+
+    def test_the_window_starts_as_it_was_left(self):
+        self.window.close()
+        self.open_again()
+        for name in ("a.bin", "b.bin"):
+            self.add(name)
+        self.window.row("b.bin", "Completed")
+        self.window.click("Sort by Name")
+        wait(lambda: self.window.names == ["a.bin", "b.bin"], "rows in another order")
+        self.window.act("details")
+        self.window.find("No download is selected")
+        self.window.close()
+        self.open_again(is_new=False)
+        self.window.find("No download is selected")
+        self.window.row("b.bin", "Completed")
+        self.assertEqual(self.window.names, ["a.bin", "b.bin"])
+        self.assertIn("Sort=name", self.state.read_text())
+        self.assertNotIn(".bin", self.state.read_text())
+        self.window.close()
+        self.open_again()
 
 
 class Announcing(Case):
