@@ -37,12 +37,6 @@ final class Arrivals {
         }
     }
 
-    private final class Reading {
-        let done: (String) -> Void
-
-        init(_ done: @escaping (String) -> Void) { self.done = done }
-    }
-
     private func read(_ done: @escaping (String) -> Void) {
         let clipboard = Object(gtk_widget_get_clipboard(window.widget))
         guard
@@ -56,15 +50,15 @@ final class Arrivals {
             nil,
             { source, result, data in
                 guard let source, let data else { return }
-                let reading = Unmanaged<Reading>.fromOpaque(data).takeRetainedValue()
+                let done = Unmanaged<Handler<String, Void>>.fromOpaque(data).takeRetainedValue()
                 let clipboard = OpaquePointer(source)
                 guard let text = gdk_clipboard_read_text_finish(clipboard, result, nil) else {
                     return
                 }
                 defer { g_free(text) }
-                reading.done(String(cString: text))
+                done.body(String(cString: text))
             },
-            Unmanaged.passRetained(Reading(done)).toOpaque()
+            Unmanaged.passRetained(Handler(done)).toOpaque()
         )
     }
 

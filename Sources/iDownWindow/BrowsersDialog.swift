@@ -16,6 +16,7 @@ final class BrowsersDialog {
             over: window,
             title: translated("Downloads From Browsers"),
             button: translated("Set Up"),
+            cancel: translated("Close"),
             [
                 .label(
                     translated(
@@ -62,11 +63,6 @@ final class BrowsersDialog {
 
 /// Another program: GSubprocess.
 private enum Subprocess {
-    private final class Waiter {
-        let body: (String?) -> Void
-        init(_ body: @escaping (String?) -> Void) { self.body = body }
-    }
-
     /// Runs a program to its end.
     ///
     /// - Parameters:
@@ -75,8 +71,11 @@ private enum Subprocess {
     static func run(_ words: [String], _ body: @escaping (String?) -> Void) {
         var arguments = words.map { UnsafePointer(strdup($0)) } + [nil]
         defer { for word in arguments { free(UnsafeMutablePointer(mutating: word)) } }
-        let flags =
-            G_SUBPROCESS_FLAGS_STDOUT_PIPE.rawValue | G_SUBPROCESS_FLAGS_STDERR_MERGE.rawValue
+        // A warning would make no JSON of it.
+        let errors =
+            words.contains("--json")
+            ? G_SUBPROCESS_FLAGS_STDERR_SILENCE : G_SUBPROCESS_FLAGS_STDERR_MERGE
+        let flags = G_SUBPROCESS_FLAGS_STDOUT_PIPE.rawValue | errors.rawValue
         guard let process = g_subprocess_newv(&arguments, GSubprocessFlags(rawValue: flags), nil)
         else { return body(nil) }
         g_subprocess_communicate_utf8_async(
@@ -85,13 +84,13 @@ private enum Subprocess {
             nil,
             { source, result, data in
                 guard let source, let data else { return }
-                let waiter = Unmanaged<Waiter>.fromOpaque(data).takeRetainedValue()
+                let waiter = Unmanaged<Handler<String?, Void>>.fromOpaque(data).takeRetainedValue()
                 var text: UnsafeMutablePointer<CChar>?
                 g_subprocess_communicate_utf8_finish(OpaquePointer(source), result, &text, nil, nil)
                 defer { g_free(text) }
                 waiter.body(text.map { String(cString: $0) } ?? "")
             },
-            Unmanaged.passRetained(Waiter(body)).toOpaque()
+            Unmanaged.passRetained(Handler(body)).toOpaque()
         )
         g_object_unref(UnsafeMutableRawPointer(process))
     }

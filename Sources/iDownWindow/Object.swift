@@ -165,10 +165,11 @@ struct Arguments {
     func variant(_ place: Int) -> OpaquePointer? { g_value_get_variant(values + place) }
 }
 
-private final class Handler {
-    let body: (Arguments) -> Property?
+/// A function of Swift's that C keeps for later.
+final class Handler<Input, Output> {
+    let body: (Input) -> Output
 
-    init(_ body: @escaping (Arguments) -> Property?) { self.body = body }
+    init(_ body: @escaping (Input) -> Output) { self.body = body }
 }
 
 // Signals.
@@ -188,11 +189,13 @@ extension Object {
         let handler = Unmanaged.passRetained(Handler(body)).toOpaque()
         let closure = g_closure_new_simple(guint(MemoryLayout<GClosure>.size), handler)
         g_closure_add_finalize_notifier(closure, handler) { handler, _ in
-            if let handler { Unmanaged<Handler>.fromOpaque(handler).release() }
+            guard let handler else { return }
+            Unmanaged<Handler<Arguments, Property?>>.fromOpaque(handler).release()
         }
         g_closure_set_marshal(closure) { closure, result, _, values, _, _ in
             guard let closure, let values, let data = closure.pointee.data else { return }
-            let handler = Unmanaged<Handler>.fromOpaque(data).takeUnretainedValue()
+            let handler = Unmanaged<Handler<Arguments, Property?>>.fromOpaque(data)
+                .takeUnretainedValue()
             let answer = handler.body(Arguments(values: values))
             if let answer, let result { answer.fill(result) }
         }

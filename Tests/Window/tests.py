@@ -901,6 +901,8 @@ class Looking(Case):
         wait(lambda: self.window.button("Set Up", dialog).is_sensitive, "the end of the command")
         manifest = ".mozilla/native-messaging-hosts/org.idown.browser.json"
         self.assertTrue((self.desktop.home / manifest).exists())
+        self.window.click("Close", dialog)
+        self.window.gone("Downloads From Browsers", self.Role.FRAME)
 
     def test_details_are_live(self):
         self.add("live.bin", "downloading")
