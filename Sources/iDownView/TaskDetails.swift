@@ -79,12 +79,14 @@ package struct TaskDetails: Sendable {
     /// - Returns: The facts; what is not known is left out.
     package static func facts(_ task: TaskProperties, _ time: (UInt64) -> String) -> [Fact] {
         let summary = TaskSummary(task)
+        // No server has told anything yet.
+        let isUnknown = task.knownTotal == nil && task.downloadedBytes == 0
         var facts = [
             Fact(translated("ID"), task.id),
             Fact(translated("Name"), task.fileName),
             Fact(translated("State"), state(task), Style.Ink(task.state)),
             Fact(translated("Progress"), summary.fraction == nil ? "" : summary.percent),
-            Fact(translated("Size"), summary.bytes),
+            Fact(translated("Size"), isUnknown ? "" : summary.bytes),
             Fact(translated("Speed"), summary.speed),
             Fact(translated("Time left"), summary.timeLeft(bytesPerSecond: task.speed)),
             Fact(translated("Error"), error(task), .red),
@@ -116,7 +118,7 @@ package struct TaskDetails: Sendable {
             Fact(translated("Integrity"), word(task.integrity.rawValue)),
             Fact(
                 translated("Resumable"),
-                task.state == .completed
+                task.state == .completed || isUnknown
                     ? "" : task.resumable ? translated("yes") : translated("no")
             ),
             Fact(translated("Connections"), connections(task)),

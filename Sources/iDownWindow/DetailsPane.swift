@@ -21,6 +21,8 @@ final class DetailsPane {
     private let expander: Object
     private let verify: Object
     private(set) var id: String?
+    /// How many downloads are selected.
+    private var count = 0
     private var isOpen = false
     /// Nil while nothing of the download moves.
     private var looker: Task<Void, Never>?
@@ -70,10 +72,10 @@ final class DetailsPane {
         if let id { carryOut(verb, id) }
     }
 
-    /// Shows another download; none for nil.
-    func show(_ id: String?) {
-        guard id != self.id else { return }
-        self.id = id
+    /// Shows another download; none for nil, where so many are selected.
+    func show(_ id: String?, of count: Int) {
+        guard id != self.id || id == nil && count != self.count else { return }
+        (self.id, self.count) = (id, count)
         look()
     }
 
@@ -118,10 +120,11 @@ final class DetailsPane {
 
     private func show(_ task: TaskProperties) {
         let isEmpty = task.id.isEmpty
-        title.set(
-            "label",
-            .text(isEmpty ? translated("No download is selected") : RowText(task).name)
-        )
+        let none =
+            count > 1
+            ? counted("{count} selected", "{count} selected", UInt(count))
+            : translated("No download is selected")
+        title.set("label", .text(isEmpty ? none : RowText(task).name))
         for object in [picture.area, plot.area, facts, connections, expander] {
             object.set("visible", .flag(!isEmpty))
         }

@@ -302,7 +302,7 @@ final class MainWindow {
             "label",
             .text(counted("{count} selected", "{count} selected", UInt(chosen.count)))
         )
-        details.show(chosen.count == 1 ? chosen.first.map { "\($0)" } : nil)
+        details.show(chosen.count == 1 ? chosen.first.map { "\($0)" } : nil, of: chosen.count)
     }
 }
 

@@ -38,7 +38,7 @@ import iDownView
 
     @Test func `a failed download tells why`() {
         #expect(
-            lines(.broken).contains("Error:      Server.NotFound: the server answered HTTP 404")
+            lines(.broken).contains("Error:  Server.NotFound: the server answered HTTP 404")
         )
     }
 
@@ -86,9 +86,8 @@ import iDownView
     }
 
     @Test func `what is not known has no line`() {
-        #expect(
-            lines(TaskProperties()) == ["State:      waiting", "Resumable:  no"]
-        )
+        // No server has told a size, or whether the download can be resumed.
+        #expect(lines(TaskProperties()) == ["State:  waiting"])
     }
 
     @Test func `what was given with a download has a line each`() {
@@ -110,7 +109,6 @@ import iDownView
                 "If name is taken:  fail",
                 "When done:         show in folder",
                 "Expected size:     1.0 KiB",
-                "Resumable:         no",
                 "Added by:          browser",
             ]
         )
