@@ -2,6 +2,7 @@
 
 import CGtk
 import DBus
+import Glibc
 import iDownBus
 import iDownView
 
@@ -127,7 +128,7 @@ final class TaskActions {
             if paths.contains("") {
                 self.say(translated("Only a completed download can be opened."))
             }
-            for path in paths where !path.isEmpty { self.present(path, inFolder: inFolder) }
+            for path in paths where !path.isEmpty { await self.present(path, inFolder: inFolder) }
         }
     }
 
@@ -288,27 +289,29 @@ final class TaskActions {
     // MARK: Files
 
     /// Opens a file, or shows it in its folder, with the programs of the desktop.
-    private func present(_ path: String, inFolder: Bool) {
-        let file = Object(g_file_new_for_path(path))
-        defer { file.drop() }
-        guard g_file_query_exists(file.opaque, nil) != 0 else {
+    private func present(_ path: String, inFolder: Bool) async {
+        guard await Self.exists(path) else {
             return say(translated("The file is gone: {path}", ["path": path]))
         }
+        let file = Object(g_file_new_for_path(path))
+        defer { file.drop() }
         guard let text = g_file_get_uri(file.opaque) else { return }
         defer { g_free(text) }
         let uri = String(cString: text)
         guard inFolder else { return launch(uri) }
-        Task {
-            if await showInFileManager(uri) { return }
-            let file = Object(g_file_new_for_path(path))
-            defer { file.drop() }
-            guard let parent = g_file_get_parent(file.opaque) else { return }
-            let folder = Object(parent)
-            defer { folder.drop() }
-            guard let text = g_file_get_uri(folder.opaque) else { return }
-            defer { g_free(text) }
-            launch(String(cString: text))
-        }
+        if await showInFileManager(uri) { return }
+        guard let parent = g_file_get_parent(file.opaque) else { return }
+        let folder = Object(parent)
+        defer { folder.drop() }
+        guard let text = g_file_get_uri(folder.opaque) else { return }
+        defer { g_free(text) }
+        launch(String(cString: text))
+    }
+
+    /// Looks beside the main thread: a file system may not answer.
+    @concurrent
+    private nonisolated static func exists(_ path: String) async -> Bool {
+        access(path, F_OK) == 0
     }
 
     /// Asks the file manager: freedesktop.org, "File Manager D-Bus Interface".
