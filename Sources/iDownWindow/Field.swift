@@ -23,6 +23,8 @@ final class Field {
     var chosen: () -> Void = {}
     /// What is wrong with the text; nil for one that can be taken.
     private(set) var mistake: String?
+    /// Whether its widgets are gone: a folder may be chosen later.
+    private var isGone = false
 
     /// Makes an empty field.
     ///
@@ -49,6 +51,7 @@ final class Field {
             self?.look()
             self?.changed()
         }
+        row.on("destroy") { [weak self] _ in self?.isGone = true }
     }
 
     /// What is typed.
@@ -113,6 +116,7 @@ extension Field {
                 over: window,
                 from: field.text
             ) { paths in
+                guard !field.isGone else { return }
                 field.text = paths[0]
                 field.chosen()
             }
