@@ -321,7 +321,8 @@ final class RowModel {
     private func unchoose(_ places: Range<Int>) { setChosen(chosen.subtracting(ids(places))) }
 
     private func setSelection(_ selected: OpaquePointer?, _ mask: OpaquePointer?) {
-        var chosen = chosen
+        // Rows that are not known are meant, too, where all are.
+        var chosen = gtk_bitset_get_size(mask) < count ? chosen : []
         for place in 0..<gtk_bitset_get_size(mask) {
             let row = gtk_bitset_get_nth(mask, guint(place))
             guard let id = pages[Int(row)].flatMap({ UInt64($0.id) }) else { continue }
