@@ -7,7 +7,10 @@ extension ManagerError {
     ///
     /// The service tells more than its codes, but in English: in another language the sentence of the
     /// code stands in place of that.
-    package var text: String { Wording.current.isEnglish ? description : sentence }
+    package var text: String {
+        // Nobody who sees a list knows ids.
+        Wording.current.isEnglish && code != .noSuchTask ? description : sentence
+    }
 
     private var sentence: String {
         switch code {
