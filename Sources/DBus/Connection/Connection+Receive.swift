@@ -193,8 +193,9 @@ extension Connection {
 
     /// Sends the one reply to a call.
     ///
-    /// A result that cannot be encoded becomes an error reply. If memory fails even for that, the
-    /// bus answers the caller when its time is up or we are gone.
+    /// Results that cannot be sent become the error reply `Failed`, since the caller's arguments were
+    /// right. If memory fails even for that, the bus answers the caller when its time is up or we
+    /// are gone.
     private func answer(_ outcome: Result<WireWriter, BusError>, to reply: ReplyAddress) {
         guard let link else { return }
         do throws(BusError) {
@@ -207,7 +208,9 @@ extension Connection {
                 try link.send(try Message(replyTo: reply, error, border: border))
             }
         } catch {
-            guard let message = try? Message(replyTo: reply, error, border: border) else { return }
+            let isOurs = error.name == "org.freedesktop.DBus.Error.InvalidArgs"
+            let told = isOurs ? .failed("The answer cannot be sent: \(error.message)") : error
+            guard let message = try? Message(replyTo: reply, told, border: border) else { return }
             try? link.send(message)
         }
     }

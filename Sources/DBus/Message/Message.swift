@@ -124,6 +124,11 @@ struct Message: ~Copyable {
             let most = WireWriter.maximumBodySize >> 20
             throw .limitsExceeded("A message may have at most \(most) MiB.")
         }
+        guard body.descriptors.count <= OpenDescriptor.mostInMessage else {
+            throw .limitsExceeded(
+                "A message may carry at most \(OpenDescriptor.mostInMessage) open files."
+            )
+        }
         let pointer = try Self.demarshal(kind, flags, body, border, fields)
         guard body.descriptors.isEmpty else {
             defer { dbus_message_unref(pointer) }

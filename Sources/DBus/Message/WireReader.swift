@@ -91,9 +91,13 @@ public struct WireReader: Sendable {
     // MARK: Arguments
 
     /// All arguments.
-    func values() throws(DecodingFailure) -> [Value] {
+    func values() throws(DecodingFailure) -> [Value] { try measuredValues().values }
+
+    /// All arguments, and the bytes of memory that they take.
+    func measuredValues() throws(DecodingFailure) -> (values: [Value], memory: Int) {
         var reader = self
-        return try reader.readValues()
+        let values = try reader.readValues()
+        return (values, memory - reader.memory)
     }
 
     private mutating func readValues() throws(DecodingFailure) -> [Value] {

@@ -37,6 +37,9 @@ extension Name where Kind == ObjectPaths {
     ///   underscores.
     public func appending(_ element: String) throws(InvalidName) -> ObjectPath {
         let path = self == .root ? "/" + element : rawValue + "/" + element
+        guard !element.isEmpty else {
+            throw InvalidName(kind: "object path", text: path, reason: "an empty element")
+        }
         guard !element.utf8.contains(UInt8(ascii: "/")) else {
             throw InvalidName(kind: "object path", text: path, reason: "a slash in an element")
         }

@@ -146,7 +146,8 @@ public struct Proxy: Sendable {
 
     // MARK: Properties
 
-    /// Asks for the value of a property; ``properties()`` keeps values that were told.
+    /// Asks for the value of a property, as ``Value`` one of any type; ``properties()`` keeps values that
+    /// were told.
     public func get<Content: BusType>(
         _ property: MemberName,
         as type: Content.Type = Content.self
@@ -166,7 +167,7 @@ public struct Proxy: Sendable {
         )
     }
 
-    /// Sets a property.
+    /// Sets a property; a ``Value`` is sent with its own type.
     public func set(_ property: MemberName, to content: some BusType) async throws(BusError) {
         try await at(nil, Interface.propertiesName).call(
             "Set",

@@ -71,8 +71,18 @@ extension Connection {
             return
         }
         let reader = try WireReader(bodyOf: message, border: border)
-        // What cannot be decoded is nothing that a rule of ours asked for.
-        guard let arguments = try? reader.values() else { return }
+        let (arguments, memory): ([Value], Int)
+        do throws(DecodingFailure) {
+            (arguments, memory) = try reader.measuredValues()
+        } catch {
+            // Arguments that cannot be decoded are none that a rule of ours asked for.
+            guard error == .tooLarge else { return }
+            for (id, subscription) in subscriptions where subscription.matches(header) {
+                subscription.queue.overflow()
+                unsubscribe(id)
+            }
+            return
+        }
         let signal = SignalMessage(
             sender: header.sender,
             path: header.path,
@@ -89,7 +99,7 @@ extension Connection {
             }
             guard isTold || (subscription.matches(header) && subscription.matches(arguments))
             else { continue }
-            if !subscription.queue.put(signal) { unsubscribe(id) }
+            if !subscription.queue.put(signal, taking: memory) { unsubscribe(id) }
         }
     }
 

@@ -4,8 +4,8 @@ private import Synchronization
 
 /// Signals in the order of arrival, each as an element of the type that was asked for.
 ///
-/// No signal is lost: those that arrive wait here, up to ``maximumWaiting``; one more ends the
-/// sequence with `LimitsExceeded`. The sequence ends when the connection does. The bus is told that
+/// No signal is lost: those that arrive wait here, up to ``maximumWaiting`` and 256 MiB of memory; one
+/// more ends the sequence with `LimitsExceeded`. The sequence ends when the connection does. The bus is told that
 /// nobody listens any more once the last copy of the sequence and its iterators is gone.
 ///
 /// One task iterates; of several each signal goes to one of them.
@@ -82,33 +82,53 @@ final class SignalSubscriber: Sendable {
 /// runtime holds the task, and waits for the lock (see `withTaskCancellationHandler`).
 final class SignalQueue: Sendable {
     static let maximumWaiting = 65_536
+    /// The bytes of memory that waiting signals may take; an array of bytes takes 40 for each.
+    static let maximumMemory = WireReader.maximumMemory
 
     private typealias Taker = CheckedContinuation<SignalMessage?, Never>
 
     private struct State {
-        var waiting: ArraySlice<SignalMessage> = []
+        var waiting: ArraySlice<(signal: SignalMessage, memory: Int)> = []
+        var memory = 0
         var taker: Taker?
         var isFinished = false
         var failure: BusError?
+
+        mutating func overflow() {
+            guard !isFinished else { return }
+            isFinished = true
+            failure = .limitsExceeded("More signals came than may wait to be read.")
+        }
     }
 
     private let state = Mutex(State())
 
-    /// Adds a signal; answers false if that was one too many and the sequence has ended.
-    func put(_ signal: SignalMessage) -> Bool {
+    /// Adds a signal, whose arguments take so much memory; answers false if that was too much and the
+    /// sequence has ended.
+    func put(_ signal: SignalMessage, taking memory: Int = 0) -> Bool {
         let (isKept, taker) = state.withLock { state -> (Bool, Taker?) in
             guard !state.isFinished else { return (false, nil) }
             if let taker = state.taker.take() { return (true, taker) }
-            guard state.waiting.count < Self.maximumWaiting else {
-                state.isFinished = true
-                state.failure = .limitsExceeded("Too many signals came before they were read.")
+            let isTooMuch = state.memory > Self.maximumMemory - memory
+            guard state.waiting.count < Self.maximumWaiting, !isTooMuch else {
+                state.overflow()
                 return (false, nil)
             }
-            state.waiting.append(signal)
+            state.waiting.append((signal, memory))
+            state.memory += memory
             return (true, nil)
         }
         taker?.resume(returning: signal)
         return isKept
+    }
+
+    /// Ends the sequence, after the signals that wait, because one is too large to be taken.
+    func overflow() {
+        let taker = state.withLock { state in
+            state.overflow()
+            return state.taker.take()
+        }
+        taker?.resume(returning: nil)
     }
 
     /// Ends the sequence after what already waits.
@@ -124,7 +144,10 @@ final class SignalQueue: Sendable {
         let signal = await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: actor) { (taker: Taker) in
                 let known = state.withLock { state -> SignalMessage?? in
-                    if let signal = state.waiting.popFirst() { return signal }
+                    if let first = state.waiting.popFirst() {
+                        state.memory -= first.memory
+                        return first.signal
+                    }
                     if state.isFinished || Task.isCancelled || state.taker != nil {
                         return .some(nil)
                     }

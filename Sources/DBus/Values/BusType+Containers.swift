@@ -61,12 +61,9 @@ extension Value: BusType {
     /// Appends this value inside a variant.
     public func write(to writer: inout WireWriter) { writer.variant(self) }
 
-    /// Takes the content of a variant.
+    /// Takes the content of a variant, and any other value as it is.
     public init(busValue: Value) throws(DecodingFailure) {
-        guard case .variant(let content) = busValue else {
-            throw DecodingFailure("expected type v, found \(busValue.signature)")
-        }
-        self = content
+        if case .variant(let content) = busValue { self = content } else { self = busValue }
     }
 
     /// This value inside a variant.
@@ -84,10 +81,14 @@ public struct Variant<Content: BusType>: BusType {
     /// Puts a value in a variant.
     public init(_ content: Content) { self.content = content }
 
-    /// Reads a variant.
+    /// Reads a variant; as ``Value`` its content may be of any type.
     ///
     /// - Throws: ``DecodingFailure`` where its content is of another type.
     public init(from reader: inout WireReader) throws(DecodingFailure) {
+        if Content.self == Value.self, let content = try reader.variant() as? Content {
+            self.content = content
+            return
+        }
         guard let content = try reader.variant(of: Content.self) else {
             throw DecodingFailure("the value is not of type \(Content.signature)")
         }
@@ -95,7 +96,13 @@ public struct Variant<Content: BusType>: BusType {
     }
 
     /// Appends the content with its type.
-    public func write(to writer: inout WireWriter) { writer.variant(of: content) }
+    public func write(to writer: inout WireWriter) {
+        if let value = content as? Value {
+            writer.variant(value)
+        } else {
+            writer.variant(of: content)
+        }
+    }
 }
 
 /// A structure of any number of members, such as `(tt)`: `Structure<UInt64, UInt64>`.

@@ -118,6 +118,14 @@ extension UInt64: BasicBusType {
     public static var signature: Signature { "t" }
 }
 
+/// `Int` has no type of its own on the bus: without this a literal such as `3` would be sent as the
+/// only type that is left, a `Double`.
+@available(*, unavailable, message: "name the type of the bus: Int32, UInt32, Int64, …")
+extension Int: BasicBusType {
+    /// None.
+    public static var signature: Signature { "x" }
+}
+
 extension Bool: BasicBusType {
     /// The type `b`.
     public static var signature: Signature { "b" }

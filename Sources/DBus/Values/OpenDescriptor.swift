@@ -7,6 +7,10 @@ internal import Glibc
 /// It is closed when the last copy of its value is gone. Two are equal where they are the same
 /// opening, not where they lead to the same file.
 public struct OpenDescriptor: Hashable, Sendable {
+    /// The most open files in one message (16): the bus ends the connection of a program that sends
+    /// more (`max_message_unix_fds` of dbus-daemon(1)).
+    public static let mostInMessage = 16
+
     private final class Opening: Sendable {
         let number: CInt
 

@@ -69,6 +69,7 @@ import Testing
         #expect(try path.appending("7") == "/org/idown/task/7")
         #expect(try ObjectPath.root.appending("org") == "/org")
         #expect(throws: InvalidName.self) { try path.appending("") }
+        #expect(throws: InvalidName.self) { try ObjectPath.root.appending("") }
         #expect(throws: InvalidName.self) { try path.appending("a/b") }
         #expect(path.hasPrefix("/org"))
         #expect(path.hasPrefix(.root))

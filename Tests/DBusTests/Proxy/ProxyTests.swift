@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Glibc
 import Synchronization
 import Testing
 import iDownTesting
@@ -130,6 +131,67 @@ import iDownTesting
             await client.close()
             #expect(await changes.next() == nil)
             await second.close()
+        }
+    }
+
+    @Test func `a property of a type that nobody knows is a value`() async throws {
+        try await withServiceAndClient { service, client, _ in
+            let number = Mutex<Int64>(3)
+            let interface = Interface(
+                "org.example.Number",
+                [
+                    .property(
+                        "Number",
+                        get: { () -> Int64 in number.withLock { $0 } },
+                        set: { (value: Int64) in number.withLock { $0 = value } }
+                    )
+                ]
+            )
+            try await service.export([interface], at: "/number")
+            let name = try #require(await service.uniqueName)
+            let proxy = Proxy(client, name, "/number", "org.example.Number")
+            #expect(try await proxy.get("Number", as: Value.self) == .int64(3))
+            try await proxy.set("Number", to: Value.int64(4))
+            #expect(try await proxy.get("Number", as: Int64.self) == 4)
+            let cache = try await proxy.properties()
+            #expect(try await cache.get("Number", as: Value.self) == .int64(4))
+        }
+    }
+
+    @Test func `open files beyond what a message may carry are refused, and nothing is lost`()
+        async throws
+    {
+        try await withServiceAndClient { service, client, _ in
+            let interface = Interface(
+                "org.example.Files",
+                [
+                    .method("Take", in: ["files"], out: ["count"]) {
+                        (_: Call, files: [OpenDescriptor]) in UInt32(files.count)
+                    },
+                    .method("Spoil", out: ["text"]) { (_: Call) in "\0" },
+                ]
+            )
+            try await service.export([interface], at: "/files")
+            let name = try #require(await service.uniqueName)
+            let proxy = Proxy(client, name, "/files", "org.example.Files")
+            let file = OpenDescriptor(owning: dup(0))
+            for count in [OpenDescriptor.mostInMessage + 1, OpenDescriptor.mostInMessage] {
+                let files = [OpenDescriptor](repeating: file, count: count)
+                do throws(BusError) {
+                    let taken = try await proxy.call("Take", files, returning: UInt32.self)
+                    #expect(taken == UInt32(count) && count == OpenDescriptor.mostInMessage)
+                } catch {
+                    #expect(error.name == BusError.limitsExceeded("").name, "\(error)")
+                    #expect(count > OpenDescriptor.mostInMessage)
+                }
+            }
+            // The caller's arguments were right.
+            do throws(BusError) {
+                _ = try await proxy.call("Spoil", returning: String.self)
+                Issue.record("U+0000 was sent")
+            } catch {
+                #expect(error.name == BusError.failed("").name, "\(error)")
+            }
         }
     }
 

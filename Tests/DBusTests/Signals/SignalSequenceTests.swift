@@ -44,6 +44,20 @@ private final class LookingExecutor: TaskExecutor {
         arguments: []
     )
 
+    @Test func `signals that take too much memory end the sequence, after those that wait`()
+        async throws
+    {
+        let queue = SignalQueue()
+        let half = SignalQueue.maximumMemory / 2
+        #expect(queue.put(Self.signal, taking: half))
+        #expect(queue.put(Self.signal, taking: half))
+        #expect(try await queue.next(isolation: nil) == Self.signal)
+        #expect(queue.put(Self.signal, taking: half))
+        #expect(!queue.put(Self.signal, taking: 1))
+        for _ in 0..<2 { #expect(try await queue.next(isolation: nil) == Self.signal) }
+        await #expect(throws: BusError.self) { try await queue.next(isolation: nil) }
+    }
+
     /// The runtime holds a task that it cancels, and waits for the queue's lock: whoever wanted the
     /// task while holding the lock stood still with it for good.
     @Test(arguments: Happening.allCases)
