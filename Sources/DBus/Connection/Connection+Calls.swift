@@ -32,22 +32,26 @@ extension Connection {
             startsService: startService,
             border: border
         )
-        let link = try openLink()
+        return try await answer(to: send(message, timeout: timeout)).get()
+    }
+
+    /// Sends a message to which an answer may come; ``answer(to:)`` waits for it.
+    func send(_ message: borrowing Message, timeout: Duration) throws(BusError) -> Int {
         let id = makeID()
         let pending = try PendingReply(
             sending: message,
-            over: link,
+            over: try openLink(),
             timeout: timeout,
             onEnd: { $0.owner.forgetReply(id) }
         )
-        return try await finish(pending, id: id).get()
+        pendingReplies[id] = pending
+        return id
     }
 
-    func finish(
-        _ pending: PendingReply,
-        id: Int
-    ) async -> Result<WireReader, BusError> {
-        if !pending.hasEnded { pendingReplies[id] = pending }
+    /// Waits for the answer to a message that was just sent.
+    func answer(to id: Int) async -> Result<WireReader, BusError> {
+        guard let pending = pendingReplies[id] else { return .failure(.connectionClosed) }
+        defer { pendingReplies[id] = nil }
         return await withTaskCancellationHandler {
             // By way of self: a closure that does not capture the actor would leave its executor.
             await self.end(of: pending)

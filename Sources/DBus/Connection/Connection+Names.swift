@@ -8,6 +8,15 @@ public enum NameReply: Hashable, Sendable {
     case exists
     /// It was this connection's already.
     case alreadyOwner
+
+    fileprivate init(_ answer: UInt32) throws(BusError) {
+        switch answer {
+        case 1: self = .primaryOwner
+        case 3: self = .exists
+        case 4: self = .alreadyOwner
+        default: throw .inconsistentMessage("The bus answered RequestName with \(answer).")
+        }
+    }
 }
 
 /// A name on the bus has another owner: D-Bus specification, "NameOwnerChanged".
@@ -88,13 +97,9 @@ extension Connection {
     ) async throws(BusError) -> NameReply {
         // DBUS_NAME_FLAG_ALLOW_REPLACEMENT, …_REPLACE_EXISTING, …_DO_NOT_QUEUE
         let flags: UInt32 = (allowReplacement ? 1 : 0) | (replaceExisting ? 2 : 0) | 4
-        switch try await bus.call("RequestName", name.rawValue, flags, returning: UInt32.self) {
-        case 1: return .primaryOwner
-        case 3: return .exists
-        case 4: return .alreadyOwner
-        case let other:
-            throw .inconsistentMessage("The bus answered RequestName with \(other).")
-        }
+        return try NameReply(
+            await bus.call("RequestName", name.rawValue, flags, returning: UInt32.self)
+        )
     }
 
     /// Gives a well-known name back; giving back what is not owned is no error.

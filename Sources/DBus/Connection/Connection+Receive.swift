@@ -203,13 +203,12 @@ extension Connection {
             case .success(let results):
                 let message = try Message(replyTo: reply, results, border: border)
                 guard !results.descriptors.isEmpty else { return try link.send(message) }
-                try send(message, withFilesTo: reply, over: link)
+                try send(message, withFilesTo: reply)
             case .failure(let error):
                 try link.send(try Message(replyTo: reply, error, border: border))
             }
         } catch {
-            let isOurs = error.name == "org.freedesktop.DBus.Error.InvalidArgs"
-            let told = isOurs ? .failed("The answer cannot be sent: \(error.message)") : error
+            let told = error.inAnswer
             guard let message = try? Message(replyTo: reply, told, border: border) else { return }
             try? link.send(message)
         }
@@ -221,19 +220,11 @@ extension Connection {
     /// alone, in answer to it: the caller gets that error.
     private func send(
         _ message: borrowing Message,
-        withFilesTo reply: ReplyAddress,
-        over link: Link
+        withFilesTo reply: ReplyAddress
     ) throws(BusError) {
-        let id = makeID()
-        let pending = try PendingReply(
-            sending: message,
-            over: link,
-            timeout: .seconds(10),
-            onEnd: { $0.owner.forgetReply(id) }
-        )
+        let id = try send(message, timeout: .seconds(10))
         Task.immediate {
-            let outcome = await finish(pending, id: id)
-            guard case .failure(let error) = outcome,
+            guard case .failure(let error) = await answer(to: id),
                 error.name == "org.freedesktop.DBus.Error.NotSupported"
             else { return }
             answer(.failure(error), to: reply)

@@ -173,20 +173,18 @@ public actor Connection {
     }
 }
 
-// What tasks wait for that make no call.
+/// A task that waits for something else than an answer.
+private struct Waiter {
+    enum Event {
+        case answered, closed, flushed
+    }
+
+    let event: Event
+    let continuation: CheckedContinuation<Void, Never>
+}
+
 extension Connection {
-    private enum Awaited {
-        case answered
-        case closed
-        case flushed
-    }
-
-    private struct Waiter {
-        let event: Awaited
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
-    private func wait(for event: Awaited) async {
+    private func wait(for event: Waiter.Event) async {
         let id = makeID()
         await withTaskCancellationHandler {
             await withCheckedContinuation {
@@ -197,7 +195,7 @@ extension Connection {
         }
     }
 
-    private func resumeWaiters(_ isMeant: (Awaited) -> Bool) {
+    private func resumeWaiters(_ isMeant: (Waiter.Event) -> Bool) {
         for (id, waiter) in waiters where isMeant(waiter.event) {
             waiters[id] = nil
             waiter.continuation.resume()

@@ -60,11 +60,6 @@ final class PendingReply {
         return CInt(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 
-    /// Whether the result is there.
-    var hasEnded: Bool {
-        outcome != nil
-    }
-
     deinit {
         release()
     }

@@ -12,13 +12,7 @@ extension Connection {
         _ = try openLink()
         try path.check()
         for interface in interfaces { try interface.check() }
-        guard !objects.contains(path) else {
-            throw BusError(
-                "org.freedesktop.DBus.Error.ObjectPathInUse",
-                "An object is already exported at \(path)."
-            )
-        }
-        objects.insert(.object(interfaces), at: path)
+        try objects.insert(.object(interfaces), at: path)
     }
 
     /// Puts all objects of a subtree on the bus, one level below a path.
@@ -26,13 +20,7 @@ extension Connection {
     /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`.
     public func export(_ subtree: Subtree, below path: ObjectPath) throws(BusError) {
         _ = try openLink()
-        guard objects.subtree(below: path) == nil else {
-            throw BusError(
-                "org.freedesktop.DBus.Error.ObjectPathInUse",
-                "A subtree is already exported below \(path)."
-            )
-        }
-        objects.insert(subtree, below: path)
+        try objects.insert(subtree, below: path)
     }
 
     /// Takes an object off the bus; calls that run are answered all the same.

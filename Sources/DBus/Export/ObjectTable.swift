@@ -32,21 +32,27 @@ struct ObjectTable {
         children[path, default: []].sorted()
     }
 
-    /// Whether an object was put at this path.
-    func contains(_ path: ObjectPath) -> Bool {
-        objects[path] != nil
-    }
-
-    mutating func insert(_ object: ExportedObject, at path: ObjectPath) {
+    /// - Throws: `ObjectPathInUse`.
+    mutating func insert(_ object: ExportedObject, at path: ObjectPath) throws(BusError) {
+        guard objects[path] == nil else {
+            throw BusError(Self.inUse, "An object is already exported at \(path).")
+        }
         objects[path] = object
         makeNodes(to: path)
     }
 
     /// Subtrees stay as long as the table.
-    mutating func insert(_ subtree: Subtree, below path: ObjectPath) {
+    ///
+    /// - Throws: `ObjectPathInUse`.
+    mutating func insert(_ subtree: Subtree, below path: ObjectPath) throws(BusError) {
+        guard subtrees[path] == nil else {
+            throw BusError(Self.inUse, "A subtree is already exported below \(path).")
+        }
         subtrees[path] = subtree
         makeNodes(to: path)
     }
+
+    private static let inUse: ErrorName = "org.freedesktop.DBus.Error.ObjectPathInUse"
 
     private mutating func makeNodes(to path: ObjectPath) {
         children[path, default: []].formUnion([])

@@ -28,6 +28,14 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension BusError {
+    /// Why results cannot be sent: the caller's arguments were right.
+    var inAnswer: BusError {
+        name == BusError.invalidArguments("").name
+            ? .failed("The answer cannot be sent: \(message)") : self
+    }
+}
+
 // The names of the D-Bus specification and of the reference implementation (dbus-protocol.h).
 extension BusError {
     /// Something went wrong that has no name of its own.

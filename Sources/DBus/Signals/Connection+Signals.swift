@@ -83,13 +83,7 @@ extension Connection {
             }
             return
         }
-        let signal = SignalMessage(
-            sender: header.sender,
-            path: header.path,
-            interface: header.interface,
-            member: header.member,
-            arguments: arguments
-        )
+        let signal = SignalMessage(header, arguments)
         let change = isOfOwner ? NameOwnerChange(signal) : nil
         for (id, subscription) in subscriptions {
             var isTold = false

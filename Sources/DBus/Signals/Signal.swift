@@ -51,3 +51,15 @@ public struct SignalMessage: Hashable, Sendable {
     /// What it carries.
     public let arguments: [Value]
 }
+
+extension SignalMessage {
+    init(_ header: SignalHeader, _ arguments: [Value]) {
+        self.init(
+            sender: header.sender,
+            path: header.path,
+            interface: header.interface,
+            member: header.member,
+            arguments: arguments
+        )
+    }
+}

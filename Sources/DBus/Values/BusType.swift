@@ -40,6 +40,11 @@ extension BusType {
     /// - Throws: ``DecodingFailure`` if the value is of another type or out of range.
     public init(busValue: Value) throws(DecodingFailure) {
         guard busValue.signature == Self.signature else {
+            // As a value of any type it is what it is.
+            if let value = busValue as? Self {
+                self = value
+                return
+            }
             throw DecodingFailure(
                 "expected type \(Self.signature), found \(busValue.signature)"
             )

@@ -447,12 +447,9 @@ package struct Fetch: Hashable, Sendable {
         guard failure.isTransient, requests[id]?.isComparing == true, wholeEnd > 0,
             wholeEnd == content.stored.end, let total = content.known.total, wholeEnd < total
         else { return failure }
-        var short =
-            shortEnd.flatMap { $0.position == wholeEnd ? $0 : nil }
-            ?? ShortEnd(position: wholeEnd)
-        short.count += 1
-        shortEnd = short
-        guard short.count >= ShortEnd.most else { return failure }
+        if shortEnd?.position != wholeEnd { shortEnd = ShortEnd(position: wholeEnd) }
+        shortEnd?.count += 1
+        guard let short = shortEnd, short.count >= ShortEnd.most else { return failure }
         return Failure(
             .serverTruncated,
             "The server announces \(total) bytes, and each of its answers ends after \(wholeEnd)."

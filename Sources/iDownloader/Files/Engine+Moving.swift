@@ -229,19 +229,14 @@ private struct FileMove: Sendable {
             let (old, new, file) = (entry(of: file), entry(of: moved), file)
             let outcome = try await onTarget { () throws(FileError) -> Renaming in
                 do throws(FileError) {
-                    try source.fileSystem.moveKeeping(
-                        old,
-                        in: source.number,
-                        to: new,
-                        in: target.number
-                    )
+                    try source.move(old, to: new, in: target)
                 } catch {
                     // The call may have succeeded although its result was lost on the way.
                     guard let found = try? target.has(new, as: moved) else { return .unknown }
                     if !found {
-                        switch error.errno {
-                        case EEXIST: return .taken
-                        case EXDEV: return .impossible
+                        switch error {
+                        case .nameTaken: return .taken
+                        case .system(EXDEV, _): return .impossible
                         default: throw error
                         }
                     }
@@ -379,25 +374,6 @@ extension OpenFolder {
     /// (linkat, unlinkat).
     fileprivate func takeAway(_ name: String, of file: LocalFile) throws(FileError) {
         if try has(name, as: file) { try fileSystem.unlink(name, in: number) }
-    }
-}
-
-extension FileSystem {
-    /// Moves a file to another folder and never replaces a file there; renameat2(2), or linkat(2)
-    /// and unlinkat(2) if the file system lacks the former.
-    func moveKeeping(
-        _ old: String,
-        in folder: Int32,
-        to new: String,
-        in target: Int32
-    ) throws(FileError) {
-        do throws(FileError) {
-            try renameToFree(old, in: folder, as: new, in: target)
-        } catch {
-            guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(error.errno) else { throw error }
-            try link(old, in: folder, as: new, in: target)
-            try unlink(old, in: folder)
-        }
     }
 }
 

@@ -77,8 +77,13 @@ extension FileSystem {
     }
 
     /// Renames a file and replaces any file that has the new name; renameat(2).
-    func renameReplacing(_ old: String, as new: String, in folder: Int32) throws(FileError) {
-        _ = try call("renameat") { renameat(folder, old, folder, new) }
+    func renameReplacing(
+        _ old: String,
+        in folder: Int32,
+        as new: String,
+        in target: Int32
+    ) throws(FileError) {
+        _ = try call("renameat") { renameat(folder, old, target, new) }
     }
 
     /// Makes a file without a name, which is deleted with its last descriptor; O_TMPFILE of

@@ -50,7 +50,7 @@ extension OpenFolder {
             if isElsewhere(file) { throw .otherDrive }
             throw try status(of: file.partName) == nil ? .vanished : .notOurs
         case .unpublished:
-            try rename(file, as: name)
+            try move(file.partName, to: name, in: self)
         }
         return LocalFile(name: name, fileSystem: file.fileSystem, mark: file.mark)
     }
@@ -71,45 +71,61 @@ extension OpenFolder {
         return size
     }
 
-    private func rename(_ file: LocalFile, as name: String) throws(FileError) {
+    /// Moves a file to a free name in this folder, or in another one of the same file system, and never
+    /// replaces another file.
+    ///
+    /// - Parameters:
+    ///   - old: the name in this folder.
+    ///   - name: the new name.
+    ///   - target: the folder of the new name.
+    /// - Throws: `nameTaken` if another file has the new name; EXDEV between file systems.
+    package func move(
+        _ old: String,
+        to name: String,
+        in target: OpenFolder
+    ) throws(FileError) {
         do throws(FileError) {
-            try fileSystem.renameToFree(file.partName, in: number, as: name, in: number)
+            try fileSystem.renameToFree(old, in: number, as: name, in: target.number)
         } catch {
             switch error.errno {
             case EEXIST: throw .nameTaken
             // The file system lacks RENAME_NOREPLACE: NFS, ntfs-3g, older FUSE.
-            case EINVAL, ENOSYS, EOPNOTSUPP: try link(file, as: name)
+            case EINVAL, ENOSYS, EOPNOTSUPP: try link(old, to: name, in: target)
             default: throw error
             }
         }
     }
 
-    /// Publishes by a hard link, which never replaces a file either, and then removes the partial
-    /// name.
-    private func link(_ file: LocalFile, as name: String) throws(FileError) {
+    /// Moves by a hard link, which never replaces a file either, and then removes the old name.
+    private func link(_ old: String, to name: String, in target: OpenFolder) throws(FileError) {
         do throws(FileError) {
-            try fileSystem.link(file.partName, in: number, as: name, in: number)
+            try fileSystem.link(old, in: number, as: name, in: target.number)
         } catch {
             switch error.errno {
             case EEXIST: throw .nameTaken
             // The file system has no hard links: FAT, some FUSE.
-            case EPERM, EOPNOTSUPP, ENOSYS, EMLINK: return try replacePlaceholder(file, as: name)
+            case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
+                return try replacePlaceholder(by: old, as: name, in: target)
             default: throw error
             }
         }
-        try fileSystem.unlink(file.partName, in: number)
+        try fileSystem.unlink(old, in: number)
     }
 
-    /// Publishes by creating an empty file that takes the name, and renaming over it.
+    /// Moves by creating an empty file that takes the name, and renaming over it.
     ///
     /// A crash in between leaves the empty file behind. The next start takes another name, because
     /// the empty file cannot be told from another program's.
-    private func replacePlaceholder(_ file: LocalFile, as name: String) throws(FileError) {
+    private func replacePlaceholder(
+        by old: String,
+        as name: String,
+        in target: OpenFolder
+    ) throws(FileError) {
         let placeholder: Descriptor
         do throws(FileError) {
             placeholder = try fileSystem.open(
                 name,
-                in: number,
+                in: target.number,
                 flags: O_WRONLY | O_CREAT | O_EXCL,
                 mode: 0o600
             )
@@ -120,12 +136,12 @@ extension OpenFolder {
         let ours = try fileSystem.status(of: placeholder.number).identity
         // Another program could still replace the placeholder between this check and the rename. A
         // file system with neither of the two safe calls offers nothing better.
-        guard try status(of: name)?.identity == ours else { throw .nameTaken }
+        guard try target.status(of: name)?.identity == ours else { throw .nameTaken }
         do throws(FileError) {
-            try fileSystem.renameReplacing(file.partName, as: name, in: number)
+            try fileSystem.renameReplacing(old, in: number, as: name, in: target.number)
         } catch {
-            if (try? status(of: name))?.identity == ours {
-                try? fileSystem.unlink(name, in: number)
+            if (try? target.status(of: name))?.identity == ours {
+                try? fileSystem.unlink(name, in: target.number)
             }
             throw error
         }

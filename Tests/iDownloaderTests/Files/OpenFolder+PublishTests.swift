@@ -21,14 +21,15 @@ import iDownloader
         }
     }
 
-    /// A folder of the same path whose file system lacks what `way` does without.
-    private func folder(_ path: String, lacking way: Way) throws -> OpenFolder {
+    /// A folder of the same path whose file system lacks what `way` does without; `looks` calls come
+    /// before the rename.
+    private func folder(_ path: String, lacking way: Way, looks: Int = 2) throws -> OpenFolder {
         let (count, errno) = way.failing
         guard count > 0 else { return try OpenFolder(path, fileSystem: FileSystem()) }
         let counter = FaultPlan()
         _ = try OpenFolder(path, fileSystem: FileSystem(faults: counter))
         // Opening, then the looks at both names, then the rename.
-        let plan = FaultPlan(failing: counter.calls + 3, with: errno, times: count)
+        let plan = FaultPlan(failing: counter.calls + looks + 1, with: errno, times: count)
         return try OpenFolder(path, fileSystem: FileSystem(faults: plan))
     }
 
@@ -41,6 +42,27 @@ import iDownloader
             #expect(final == file)
             #expect(names(in: path) == ["a"])
             #expect(contents(of: path + "/a") == "bytes")
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `a file moves to another folder, and replaces none there`(way: Way) async throws {
+        try await withTemporaryFolder { path throws in
+            #expect(mkdir(path + "/from", 0o700) == 0 && mkdir(path + "/to", 0o700) == 0)
+            putFile(path + "/from/a", "bytes")
+            putFile(path + "/to/taken", "theirs")
+            let target = try OpenFolder(path + "/to", fileSystem: FileSystem())
+            let taken = try folder(path + "/from", lacking: way, looks: 0)
+            let error = #expect(throws: FileError.self) {
+                try taken.move("a", to: "taken", in: target)
+            }
+            #expect(error?.failure.code == .fileExists)
+            #expect(contents(of: path + "/to/taken") == "theirs")
+            let free = try folder(path + "/from", lacking: way, looks: 0)
+            try free.move("a", to: "b", in: target)
+            #expect(contents(of: path + "/to/b") == "bytes")
+            #expect(names(in: path + "/from").isEmpty)
+            #expect(names(in: path + "/to").sorted() == ["b", "taken"])
         }
     }
 
