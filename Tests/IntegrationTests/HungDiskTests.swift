@@ -210,6 +210,35 @@ struct HungDiskTests {
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `a closed folder that hangs holds up no download, and stays closed`() async throws {
+        let host = try host(FaultServer.Gate())
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let cache = service.home.path + "/.cache"
+                try #require(rmdir(cache) == 0 && symlink(disk.path, cache) == 0)
+                @Sendable func addThere() async throws {
+                    _ = try await service.add(host.url("/small")) { $0.directory = disk.path }
+                }
+                #expect(await refusal("a closed folder", addThere) == .invalidDestination)
+                try await disk.hang()
+                for number in 1...3 {
+                    let new = try await promptly("task \(number)") {
+                        try await service.add(host.url("/small"))
+                    }
+                    try await service.waitForState("completed", of: new)
+                }
+                try await disk.answer()
+                #expect(await refusal("a closed folder", addThere) == .invalidDestination)
+                try #require(unlink(cache) == 0 && mkdir(cache, 0o700) == 0)
+                try await soon("the link to be forgotten") {
+                    (try? await addThere()) != nil
+                }
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
     func `files that wait for the trash of a disk that hangs hold up no other call`() async throws {
         let host = try host(FaultServer.Gate())
         defer { host.stop() }

@@ -53,6 +53,7 @@ final class FolderLooks: Sendable {
     private let disk: DiskQueue
     private let fileSystem: FileSystem
     private let longestWait: Duration
+    private let closed: ClosedFolders
     /// The queue of each file system, by device number.
     private let lines = Mutex<[UInt64: Line]>([:])
 
@@ -68,6 +69,7 @@ final class FolderLooks: Sendable {
         self.disk = disk
         self.fileSystem = fileSystem
         self.longestWait = longestWait
+        closed = ClosedFolders(fileSystem: fileSystem, longestWait: longestWait / 2)
     }
 
     /// Checks a folder, makes it if it is missing, and returns its path with links resolved.
@@ -120,7 +122,12 @@ final class FolderLooks: Sendable {
         guard let look, look.isAwaited else { return }
         if let place = exit(of: look.path, from: line), handOn(look, to: place) { return }
         let answer = Answer { () throws(FolderRefusal) in
-            let folder = try TargetFolder(look.path, rules: look.rules, fileSystem: fileSystem)
+            let folder = try TargetFolder(
+                look.path,
+                rules: look.rules,
+                closed: closed,
+                fileSystem: fileSystem
+            )
             try folder.make(fileSystem: fileSystem)
             return folder.path
         }

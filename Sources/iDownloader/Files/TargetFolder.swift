@@ -18,9 +18,10 @@ extension TargetFolder {
     ///
     /// The kernel resolves links as far as the path exists; the rest, which idown makes, has no
     /// links. The rules apply to the whole resulting path.
-    package init(
+    init(
         _ text: String,
         rules: FolderRules,
+        closed: ClosedFolders,
         fileSystem: FileSystem
     ) throws(FolderRefusal) {
         guard text.utf8.first == UInt8(ascii: "/") else {
@@ -30,12 +31,8 @@ extension TargetFolder {
             throw FolderRefusal("The folder's path is too long or contains a zero byte.")
         }
         self = try Self.resolve(text, fileSystem)
-        var closed: [String] = []
-        for folder in rules.closedFolders where folder.utf8.first == UInt8(ascii: "/") {
-            // A closed folder may be reached through a link, and need not exist yet.
-            closed.append(folder)
-            if let resolved = try? Self.resolve(folder, fileSystem) { closed.append(resolved.path) }
-        }
+        // A closed folder may be reached through a link, and need not exist yet.
+        let closed = rules.allowsEverywhere ? [] : closed.paths(of: rules.closedFolders)
         let enclosing = try rules.enclosingFolder.map { folder throws(FolderRefusal) in
             try Self.resolve(folder, fileSystem).path
         }
@@ -43,7 +40,7 @@ extension TargetFolder {
     }
 
     /// Splits a path into the part that exists, with links resolved, and the folders to make.
-    private static func resolve(
+    static func resolve(
         _ text: String,
         _ fileSystem: FileSystem
     ) throws(FolderRefusal) -> TargetFolder {

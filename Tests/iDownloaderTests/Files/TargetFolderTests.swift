@@ -3,7 +3,8 @@
 import Glibc
 import Testing
 import iDownTesting
-import iDownloader
+
+@testable import iDownloader
 
 @Suite struct TargetFolderTests {
     private let system = FileSystem()
@@ -16,7 +17,12 @@ import iDownloader
     ) throws(FolderRefusal) -> TargetFolder {
         var rules = FolderRules(closedFolders: closed, allowsEverywhere: everywhere)
         rules.enclosingFolder = enclosing
-        return try TargetFolder(text, rules: rules, fileSystem: system)
+        return try TargetFolder(
+            text,
+            rules: rules,
+            closed: ClosedFolders(fileSystem: system, longestWait: .seconds(60)),
+            fileSystem: system
+        )
     }
 
     @Test func `a folder that exists is taken as it is`() async throws {
