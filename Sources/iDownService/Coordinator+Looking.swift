@@ -191,7 +191,7 @@ extension Coordinator {
 
     /// Why a task does not move; empty where it does or is completed.
     func reasons(for id: TaskID) async throws -> [Reason] {
-        try await Explanation(of: try await task(id).record, in: self).reasons
+        try await Explanation(of: try await task(id), in: self).reasons
     }
 
     /// Looks at something in a folder.

@@ -10,19 +10,22 @@ struct Explanation {
     let record: TaskRecord
     /// What keeps a task of the queue from starting although a slot may be free.
     let obstacle: Obstacle?
-    /// How many tasks run, and how many may.
-    let slots: (used: Int, all: Int)
+    /// How many tasks run, how many may, and how many run on a disk that does not answer.
+    let slots: (used: Int, all: Int, stuck: Int)
     /// How long its present wait for the next try still lasts.
     let wait: Duration
     /// How many bytes its disk lacks; nil where that cannot be told, or there is enough by now.
     let missingSpace: Int64?
+    /// Whether a disk that it needs has not answered for ``Coordinator/longestLook``.
+    let isDiskStuck: Bool
     /// What is wrong in the settings file, and where; nil where nothing is.
     let settings: String?
     /// The present time.
     let date: WallTime
 
     /// Looks at all that may keep a task from moving.
-    init(of record: TaskRecord, in coordinator: isolated Coordinator) async throws {
+    init(of task: TaskSnapshot, in coordinator: isolated Coordinator) async throws {
+        let record = task.record
         self.record = record
         date = coordinator.time.date
         let surroundings = coordinator.holds.surroundings(in: coordinator)
@@ -39,7 +42,16 @@ struct Explanation {
         } else {
             wait = .zero
         }
-        slots = (try await coordinator.counts()[.downloading], coordinator.slots.count)
+        let running = try await coordinator.counts()[.downloading]
+        var stuck = 0
+        if record.state == .waiting(.queue) {
+            for id in coordinator.slots.running.keys {
+                guard let other = try? await coordinator.task(id) else { continue }
+                if Self.isStuck(other, in: coordinator) { stuck += 1 }
+            }
+        }
+        slots = (running, coordinator.slots.count, stuck)
+        isDiskStuck = Self.isStuck(task, in: coordinator)
         let engine = coordinator.engine
         if let needed = record.failure?.neededSpace, record.state == .waiting(.space),
             // A call that names no folder is answered at once, whatever its disk does.
@@ -54,17 +66,39 @@ struct Explanation {
         }
     }
 
+    /// Returns whether a task makes no progress on a disk that has not answered for
+    /// ``Coordinator/longestLook``.
+    ///
+    /// A disk that is busy with one task's sync may still take another task's bytes.
+    private static func isStuck(_ task: TaskSnapshot, in coordinator: isolated Coordinator) -> Bool
+    {
+        let record = task.record
+        guard record.state == .downloading || record.isMoving,
+            task.live?.bytesPerSecond ?? 0 == 0
+        else { return false }
+        return [record.request.directory, record.destination?.directory].contains { directory in
+            directory.map {
+                coordinator.engine.disk.isStuck(in: $0, for: Coordinator.longestLook)
+            } ?? false
+        }
+    }
+
     /// One reason or two; none for a task that moves or is completed.
     var reasons: [Reason] {
         if record.isMoving, record.state.kind == .waiting || record.state == .downloading {
-            return [.moving]
+            return [.moving] + disk
         }
         return switch record.state {
-        case .downloading, .completed: []
+        case .downloading: disk
+        case .completed: []
         case .paused: [.paused]
         case .cancelled: [.cancelled]
         case .failed: [.failed(record.failure, of: record.id)]
-        case .waiting(.queue): [obstacleReason ?? .queue(running: slots.used, slots: slots.all)]
+        case .waiting(.queue):
+            [
+                obstacleReason
+                    ?? .queue(running: slots.used, slots: slots.all, stuck: slots.stuck)
+            ]
         case .waiting(.retry):
             [hostRest ?? .retry(after: wait, at: date, of: record.failure)]
                 + [end].compactMap(\.self)
@@ -75,6 +109,8 @@ struct Explanation {
         case .waiting(.settings): [.settings(settings)]
         }
     }
+
+    private var disk: [Reason] { isDiskStuck ? [.disk] : [] }
 
     /// The pause that a host asked for, told to another task, which this one waits for; nil where it
     /// waits for its own next try.

@@ -21,6 +21,7 @@ struct Reason: Sendable {
     static let offline = Reason("offline", "offline")
     static let metered = Reason("metered", "metered network")
     static let battery = Reason("battery", "low battery")
+    static let disk = Reason("disk", "its disk does not answer")
     static let moving = Reason("moving", "its file is being moved")
 
     private init(_ code: String, _ text: String) { self.init(code, [:], text) }
@@ -30,15 +31,21 @@ struct Reason: Sendable {
         return Reason("failed", values(of: failure, message), message)
     }
 
-    static func queue(running: Int, slots: Int) -> Reason {
-        Reason(
-            "queue",
-            [
-                "running": .uint32(UInt32(clamping: running)),
-                "slots": .uint32(UInt32(clamping: slots)),
-            ],
-            "queue: \(running) of \(slots) running"
-        )
+    /// Returns that other tasks come first.
+    ///
+    /// - Parameters:
+    ///   - running: How many tasks run.
+    ///   - slots: How many tasks may run.
+    ///   - stuck: How many of those that run are on a disk that does not answer.
+    /// - Returns: The reason.
+    static func queue(running: Int, slots: Int, stuck: Int = 0) -> Reason {
+        var values: [String: Value] = [
+            "running": .uint32(UInt32(clamping: running)),
+            "slots": .uint32(UInt32(clamping: slots)),
+        ]
+        if stuck > 0 { values["stuck"] = .uint32(UInt32(clamping: stuck)) }
+        let end = stuck > 0 ? ", \(stuck) of them on a disk that does not answer" : ""
+        return Reason("queue", values, "queue: \(running) of \(slots) running\(end)")
     }
 
     /// Returns that the next try comes later.

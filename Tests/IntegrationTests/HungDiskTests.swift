@@ -79,7 +79,12 @@ struct HungDiskTests {
                 try await service.waitForState("completed", of: other, limit: .seconds(30))
                 for id in [paused, removed, left] {
                     #expect(try await service.state(of: id) == "downloading")
+                    try await soon("the reason why it stands") {
+                        try await client.explain(id) == ["its disk does not answer"]
+                    }
+                    #expect(try await client.explainCodes(id) == [TaskReason("disk")])
                 }
+                #expect(try await client.explain(other).isEmpty)
                 if kind == .stoppedProgram {
                     // Nor does whoever names it by a link hold up others.
                     let link = service.home.path + "/link"
@@ -204,6 +209,31 @@ struct HungDiskTests {
                     try await client.addURL(host.url("/small"))
                 }
                 try await service.waitForState("completed", of: new)
+                try await disk.answer()
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `a task that waits for the slot of one that hangs says so`() async throws {
+        let goesOn = FaultServer.Gate()
+        let host = try host(goesOn)
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let client = service.client
+                try await client.set(.maxConcurrentDownloads, to: .number(1))
+                let stuck = try await add("stuck", of: host, to: disk, service)
+                try await disk.hang()
+                goesOn.open()
+                let next = try await service.add(host.url("/small"))
+                try await soon("the reason why it waits") {
+                    try await client.explain(next)
+                        == ["queue: 1 of 1 running, 1 of them on a disk that does not answer"]
+                }
+                // Its slot is free once it is paused.
+                try await promptly("Pause") { try await client.pause(stuck) }
+                try await service.waitForState("completed", of: next)
                 try await disk.answer()
             }
         }

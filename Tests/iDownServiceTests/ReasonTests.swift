@@ -22,10 +22,16 @@ import iDownState
         (.offline, TaskReason("offline"), "offline"),
         (.metered, TaskReason("metered"), "metered network"),
         (.battery, TaskReason("battery"), "low battery"),
+        (.disk, TaskReason("disk"), "its disk does not answer"),
         (
             .queue(running: 3, slots: 4),
             TaskReason("queue", ["running": .uint32(3), "slots": .uint32(4)]),
             "queue: 3 of 4 running"
+        ),
+        (
+            .queue(running: 3, slots: 3, stuck: 2),
+            TaskReason("queue", ["running": .uint32(3), "slots": .uint32(3), "stuck": .uint32(2)]),
+            "queue: 3 of 3 running, 2 of them on a disk that does not answer"
         ),
         (
             .retry(after: .seconds(12), at: now, of: busy),

@@ -110,7 +110,7 @@ package final class PartFile: Sendable {
     var number: Int32 { descriptor.number }
     /// The queue on which the file's bytes are written; nil if the caller's thread may wait for the
     /// disk.
-    var bytes: DispatchQueue? { descriptor.lane?.bytes }
+    var bytes: DiskThread? { descriptor.lane?.bytes }
 
     /// Returns the size in bytes.
     package func size() throws(FileError) -> Int64 {

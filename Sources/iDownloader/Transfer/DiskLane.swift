@@ -4,6 +4,30 @@ import Dispatch
 import Glibc
 import Synchronization
 
+/// A thread for calls into one file system, which tells how long its present call takes.
+///
+/// The thread is there only while it has work.
+final class DiskThread: Sendable {
+    let queue: DispatchQueue
+    /// When the work that runs now began; nil while none runs.
+    private let beginning = Mutex<SuspendingClock.Instant?>(nil)
+
+    init(label: String) { queue = DispatchQueue(label: label) }
+
+    func async(_ body: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            beginning.withLock { $0 = .now }
+            body()
+            beginning.withLock { $0 = nil }
+        }
+    }
+
+    /// Returns whether the present work has not ended for longer than this.
+    func isStuck(for limit: Duration) -> Bool {
+        beginning.withLock(\.self).map { .now - $0 > limit } ?? false
+    }
+}
+
 /// One thread for calls into one file system, and the syncs that gather while it is busy.
 ///
 /// The thread is there only while it has work.
@@ -24,16 +48,16 @@ final class DiskLane: Sendable {
 
     private static let key = DispatchSpecificKey<Weak>()
 
-    let queue: DispatchQueue
+    let thread: DiskThread
     /// Writes the bytes of files that were opened on this lane; nil for a lane without files.
-    let bytes: DispatchQueue?
+    let bytes: DiskThread?
     private let waiting = Mutex<[Job]>([])
     private let closing = Mutex<[Int32]>([])
 
-    init(label: String, bytes: DispatchQueue? = nil) {
-        queue = DispatchQueue(label: label)
+    init(label: String, bytes: DiskThread? = nil) {
+        thread = DiskThread(label: label)
         self.bytes = bytes
-        queue.setSpecific(key: Self.key, value: Weak(lane: self))
+        thread.queue.setSpecific(key: Self.key, value: Weak(lane: self))
     }
 
     /// The lane whose thread runs the caller; nil on any other thread.
@@ -46,7 +70,7 @@ final class DiskLane: Sendable {
             return closing.count == 1
         }
         guard isFirst else { return }
-        queue.async { [self] in
+        thread.async { [self] in
             let descriptors = closing.withLock { closing in
                 defer { closing = [] }
                 return closing
@@ -57,7 +81,7 @@ final class DiskLane: Sendable {
 
     func submit(_ job: @escaping Job) {
         waiting.withLock { $0.append(job) }
-        queue.async { [self] in runAll() }
+        thread.async { [self] in runAll() }
     }
 
     /// Runs all jobs that wait.

@@ -11,17 +11,17 @@ package final class DiskQueue: Sendable {
         /// Two threads, so that one task's sync does not stop another task's work.
         let lanes: [DiskLane]
         /// Judges and makes folders that clients name, apart from the downloads' own work.
-        let folders: DispatchQueue
+        let folders: DiskThread
         /// Reads whole files for their digests, one slice at a time, so that files take turns.
-        let digests: DispatchQueue
+        let digests: DiskThread
 
         init(_ device: UInt64) {
             let label = "org.idown.disk.\(device >> 32):\(UInt32(truncatingIfNeeded: device))"
             // A thread of its own: a long sync must not stop the connections of its file.
-            let bytes = DispatchQueue(label: "\(label).bytes")
+            let bytes = DiskThread(label: "\(label).bytes")
             lanes = (0..<2).map { DiskLane(label: "\(label).\($0)", bytes: bytes) }
-            folders = DispatchQueue(label: "\(label).folders")
-            digests = DispatchQueue(label: "\(label).digests")
+            folders = DiskThread(label: "\(label).folders")
+            digests = DiskThread(label: "\(label).digests")
         }
     }
 
@@ -55,8 +55,8 @@ package final class DiskQueue: Sendable {
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         if blocks { return try body() }
-        let queue = key.map { lane(of: $0, in: directory).queue } ?? folderQueue(for: directory)
-        return try await run(on: queue, body)
+        guard let key else { return try await run(on: lanes(for: directory).folders, body) }
+        return try await run(on: lane(of: key, in: directory).thread, body)
     }
 
     /// Runs `body`, which reads a slice of a file for its digest.
@@ -64,15 +64,15 @@ package final class DiskQueue: Sendable {
         in directory: String,
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        try await run(on: digestQueue(for: directory), body)
+        try await run(on: lanes(for: directory).digests, body)
     }
 
     private func run<Value: Sendable, Failure: Error>(
-        on queue: DispatchQueue,
+        on thread: DiskThread,
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
-            queue.async {
+            thread.async {
                 continuation.resume(returning: Result { () throws(Failure) in try body() })
             }
         }
@@ -130,11 +130,24 @@ package final class DiskQueue: Sendable {
         blocks ? nil : mounts.device(of: directory)
     }
 
+    /// Returns whether a call for downloads into this folder's file system has not returned for
+    /// longer than this.
+    package func isStuck(in directory: String, for limit: Duration) -> Bool {
+        if blocks { return false }
+        let lanes = lanes(for: directory)
+        let threads = lanes.lanes.flatMap { [$0.thread, $0.bytes].compactMap(\.self) }
+        return (threads + [lanes.digests]).contains { $0.isStuck(for: limit) }
+    }
+
     /// Returns the queue that reads files in this folder for their digests.
-    func digestQueue(for directory: String) -> DispatchQueue { lanes(for: directory).digests }
+    func digestQueue(for directory: String) -> DispatchQueue {
+        lanes(for: directory).digests.queue
+    }
 
     /// Returns the queue that judges and makes folders that clients name, one after the other.
-    func folderQueue(for directory: String) -> DispatchQueue { lanes(for: directory).folders }
+    func folderQueue(for directory: String) -> DispatchQueue {
+        lanes(for: directory).folders.queue
+    }
 
     private func lane(of key: Int64, in directory: String) -> DiskLane {
         let lanes = lanes(for: directory).lanes

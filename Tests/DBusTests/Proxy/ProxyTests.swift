@@ -148,7 +148,7 @@ import iDownTesting
                 ]
             )
             try await service.export([interface], at: "/number")
-            let name = try #require(await service.uniqueName)
+            let name = await service.uniqueName
             let proxy = Proxy(client, name, "/number", "org.example.Number")
             #expect(try await proxy.get("Number", as: Value.self) == .int64(3))
             try await proxy.set("Number", to: Value.int64(4))
@@ -172,7 +172,7 @@ import iDownTesting
                 ]
             )
             try await service.export([interface], at: "/files")
-            let name = try #require(await service.uniqueName)
+            let name = await service.uniqueName
             let proxy = Proxy(client, name, "/files", "org.example.Files")
             let file = OpenDescriptor(owning: dup(0))
             for count in [OpenDescriptor.mostInMessage + 1, OpenDescriptor.mostInMessage] {

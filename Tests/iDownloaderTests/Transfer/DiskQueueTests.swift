@@ -139,7 +139,7 @@ struct DiskQueueTests {
         }
     }
 
-    @Test func `a file system that hangs holds up nothing but its own downloads`() async {
+    @Test func `a file system that hangs holds up nothing but its own downloads`() async throws {
         let disk = DiskQueue(mounts: MountTable { Array(Self.list.utf8) })
         let door = DispatchSemaphore(value: 0)
         // A local disk like any other.
@@ -152,8 +152,13 @@ struct DiskQueueTests {
             #expect(await disk.run(key: key, in: "/home/me") { key } == key)
         }
         #expect(await disk.run(key: nil, in: "/home/me") { true })
+        // Its downloads are known to be stuck, and those elsewhere are not.
+        try await soon("its downloads to be stuck") { disk.isStuck(in: path, for: .zero) }
+        #expect(!disk.isStuck(in: path, for: .seconds(600)))
+        try await soon("the others to be done") { !disk.isStuck(in: "/home/me", for: .zero) }
         for _ in 0..<3 { door.signal() }
         for task in held { await task.value }
         await folder.value
+        try await soon("it to be done") { !disk.isStuck(in: path, for: .zero) }
     }
 }
