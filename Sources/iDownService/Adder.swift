@@ -7,39 +7,39 @@ import iDownSettings
 import iDownState
 import iDownloader
 
-/// A call that adds something.
+/// A call that adds tasks.
 struct AddCall: Sendable {
     enum Wish: Sendable {
-        /// In a list each has a place, by which an error names it.
+        /// URLs; in a list, an error names the position of its URL.
         case urls([String], isList: Bool)
-        /// Each with its options and, if it has one, a token of its own.
+        /// Downloads, each with options of its own and possibly a token of its own.
         case many([NewDownload])
-        /// The path of a metalink of this machine.
+        /// The path of a local metalink.
         case metalink(String)
-        /// What a person opened.
+        /// The URIs that a person opened.
         case opened([String])
     }
 
     let wish: Wish
     let options: AddOptions
     let call: Call
-    /// Called once.
+    /// Receives the ids or the error; called once.
     let answer: Answer<[TaskID]>
 }
 
-/// Judges the calls that add something, those of one client in their order, and hands each in.
+/// Checks the calls that add tasks, those of each client in order, and passes on the tasks.
 ///
-/// Calls to add come by the thousand. One Swift task per client judges its calls one after the
-/// other; what was judged is committed together, and that commit answers each call. With one Swift
-/// task per call, the waits for its folder, its turn and its commit each changed threads twice, and
-/// that was most of what a call cost.
+/// Such calls come by the thousand. One Swift task per client checks its calls one after the other;
+/// their tasks are committed together, and that commit answers each call. With one Swift task per
+/// call, the waits for its folder, its turn and its commit each changed threads twice, which was
+/// most of the cost of a call.
 final class Adder {
-    /// The calls that have come and are not being judged yet, by their clients.
+    /// The calls that are not being checked yet, by client.
     private var waiting: [String: [AddCall]] = [:]
-    /// Who judges the calls of each client; ends by itself.
+    /// The Swift task that checks the calls of each client; it ends when no call is left.
     private var judges: [String: Task<Void, Never>] = [:]
 
-    /// Puts a call behind what its sender wanted before.
+    /// Queues a call behind the earlier calls of its sender.
     func append(_ call: AddCall, in service: isolated ManagerService) {
         let client = call.call.sender?.rawValue ?? ""
         waiting[client, default: []].append(call)
@@ -50,10 +50,11 @@ final class Adder {
     private func serve(_ client: String, in service: isolated ManagerService) async {
         var count = 0
         while var calls = waiting.removeValue(forKey: client) {
-            // Nobody gets an answer that is older than the question: calls that come from now on are
-            // in the next batch, which looks again.
+            // An answer must not rest on a check that is older than the call: calls that come from
+            // now on are in the next batch, which checks the folder again.
             var look: FolderLook?
-            // Taken off the end one by one, so that each is let go once it is judged.
+            // Calls are taken off the end one by one, so that the memory of each is freed once it
+            // is checked.
             calls.reverse()
             while let asked = calls.popLast() {
                 do {
@@ -62,7 +63,7 @@ final class Adder {
                     asked.answer(.failure(error))
                 }
                 count += 1
-                // Others are served meanwhile.
+                // The bus serves other calls meanwhile.
                 if count.isMultiple(of: Commits.piece) { await Task.yield() }
             }
         }
@@ -83,7 +84,7 @@ final class Adder {
         }
         let options = asked.options
         let token = options.token.map { Self.token($0, of: owner) }
-        // A blind repeat is answered as the first call was, whatever has changed since.
+        // A repeated call is answered like the first one, whatever has changed since.
         if let token, let ids = try await service.coordinator.ids(forToken: token) {
             return asked.answer(.success(ids))
         }
@@ -105,7 +106,7 @@ final class Adder {
         await service.coordinator.add(tasks, token: token, answer: asked.answer)
     }
 
-    /// Adds downloads of which each has its own options and its own token.
+    /// Adds downloads that each have options and a token of their own.
     private func add(
         _ downloads: [NewDownload],
         _ wishes: Wishes,
@@ -113,7 +114,7 @@ final class Adder {
         in service: isolated ManagerService
     ) async throws {
         let coordinator = service.coordinator
-        // Those that were added before, by their places.
+        // The downloads that were added before, by position.
         var known: [Int: TaskID] = [:]
         for (index, download) in downloads.enumerated() {
             guard let token = download.options.token else { continue }
@@ -135,7 +136,7 @@ final class Adder {
         }
     }
 
-    /// What a token stands for in the list: one thing to one application.
+    /// Returns a token as the list stores it: applications do not share tokens.
     private static func token(_ token: String, of owner: String?) -> String {
         owner.map { "\($0) \(token)" } ?? token
     }

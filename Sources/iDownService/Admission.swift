@@ -3,22 +3,22 @@
 import iDownData
 import iDownState
 
-/// Lets candidates have their slots, or has them wait for what is in their way.
+/// Gives candidates their slots, or holds them for the condition that is in their way.
 ///
-/// Valid for one transaction.
+/// An instance is valid for one transaction.
 struct Admission {
-    /// So many tasks at most are told what they wait for.
+    /// The most tasks that are put on hold.
     ///
-    /// The rest of a queue of thousands waits in the queue and is passed over there: it costs no
-    /// write when the obstacle comes or goes.
+    /// The rest of a queue of thousands stays in the queue and is passed over there. So the rest
+    /// costs no write when an obstacle comes or goes.
     static let mostHeld = 256
 
     private let transaction: Transaction
     private let surroundings: Surroundings
     private let date: WallTime
-    /// Those that get no slot in this transaction.
+    /// The tasks that get no slot in this transaction.
     private(set) var passedOver = QueueExclusions()
-    /// How many more tasks may be told; nil until somebody has to be.
+    /// How many more tasks may be held; nil until the first obstacle.
     private var room: Int?
 
     init(_ transaction: Transaction, _ surroundings: Surroundings, at date: WallTime) {
@@ -27,12 +27,12 @@ struct Admission {
         self.surroundings = surroundings
     }
 
-    /// Starts a candidate, or holds it, or passes it over with all its kind.
+    /// Starts a candidate, holds it, or passes over all tasks with the same obstacle.
     ///
     /// - Parameters:
     ///   - candidate: the task.
     ///   - order: the number of the start.
-    ///   - arrival: what its transfer, which began ahead, waits to have recorded.
+    ///   - arrival: the arrival that the candidate's head start waits to have recorded, or nil.
     /// - Returns: what changed; nil where the candidate stays in the queue.
     /// - Throws: `StoreFailure`.
     mutating func admit(
@@ -64,8 +64,10 @@ struct Admission {
         return nil
     }
 
-    /// A record that cannot be read is passed over, and so is one that is not what the queue took
-    /// it for: it would come up again and again.
+    /// Applies an event to a candidate.
+    ///
+    /// A record that cannot be read, or that the event does not change, is passed over: it would
+    /// come up again and again.
     private mutating func change(
         _ candidate: Candidate,
         _ event: Event,
@@ -73,7 +75,7 @@ struct Admission {
     ) throws -> Change? {
         let changes = try transaction.changeIfReadable(candidate.id) {
             let effects = $0.apply(event, at: date, jitter: 0)
-            // One change: it is stored and told of once.
+            // Start and arrival are one change, which is stored and told once.
             if let arrival, $0.state == .downloading {
                 _ = $0.apply(.transfer(arrival, of: $0.attempt), at: date, jitter: 0)
             }

@@ -2,31 +2,33 @@
 
 import iDownState
 
-/// What is still to be told of tasks: at most one entry each, in which its changes are merged.
+/// The changes of tasks that are still to be told: at most one entry a task, which merges them.
 ///
-/// It grows while the bus does not take what is sent, and no further than to one entry a task.
+/// The queue grows while the bus takes nothing, up to one entry for each task.
 struct AnnouncementQueue {
     typealias Reply = @Sendable () -> Void
 
-    /// What everybody knows of a task, and what is to be known.
+    /// A task as clients were last told of it, and as it is now.
     struct Entry: Sendable {
-        /// Nil for a task that nobody was told of.
+        /// The task as it was last told; nil where no client was told of it.
         let told: TaskSnapshot?
-        /// Nil for a task that is gone.
+        /// The task as it is now; nil where it is gone.
         var now: TaskSnapshot?
         var audience = Audience.all
     }
 
-    /// Who does not know the change of a task yet.
+    /// The clients that do not know the change of a task yet.
     indirect enum Audience: Sendable {
         case all
-        /// Those who follow the task's object: the manager's signals have told it already.
+        /// Clients that follow the task's object; the manager's signals have told the change
+        /// already.
         case objects
-        /// All, and those who follow the object were last told of `object`; nil for nothing.
+        /// All clients; those that follow the object were last told `object`, or nothing where it
+        /// is nil.
         case allSince(object: TaskSnapshot?)
     }
 
-    /// What comes next.
+    /// The next thing to tell.
     enum Item {
         case task(TaskID, Entry)
         case many(ManyChanged)
@@ -39,35 +41,38 @@ struct AnnouncementQueue {
         case reply(Reply)
     }
 
-    /// A reply that comes after what it causes.
+    /// A reply that is sent after the signals about what its call has changed.
     private struct Fence {
         var missing: Int
         let reply: Reply
     }
 
     private var entries: [TaskID: Entry] = [:]
-    /// What is told, in its order; tasks whose entry is gone are passed over.
+    /// What is to be told, in order; tasks whose entry is gone are passed over.
     private var order = Lane()
-    /// What a reply waits for: it does not wait for what others do.
+    /// The tasks that replies wait for, told first so that no reply waits for other changes.
     private var hastened = Lane()
-    /// What only objects tell, behind all else.
+    /// The changes that only objects tell, behind all others.
     private var objects = Lane()
     private var fences: [Int: Fence] = [:]
     private var fencesByTask: [TaskID: [Int]] = [:]
     private var lastFence = 0
-    /// Signals for many that wait: what is told before one of them would be older news afterwards.
+    /// How many signals for many tasks wait.
+    ///
+    /// Nothing overtakes them, because they would then tell older news.
     private var manyWaiting = 0
 
-    /// A reply to a change of more tasks than this waits for all that was put before it; others have
-    /// what they wait for told at once.
+    /// A reply to a change of more tasks than this waits for everything that was put before it; the
+    /// tasks of other replies are told first.
     private static let mostHastened = 64
 
-    /// While so many signals for many wait, each of up to 16,000 tasks, tasks are merged one by one.
+    /// While this many signals wait, each for up to 16,000 tasks, further tasks get entries of
+    /// their own.
     private static let mostManyWaiting = 64
 
     var hasManyWaiting: Bool { manyWaiting >= Self.mostManyWaiting }
 
-    /// The serials of running tasks that are still to be told.
+    /// The serials of running tasks whose changes are still to be told.
     var runningSerials: [TaskID: Int64] {
         entries.compactMapValues { entry in
             entry.now.flatMap { $0.record.state == .downloading ? $0.record.serial : nil }
@@ -76,16 +81,16 @@ struct AnnouncementQueue {
 
     var isEmpty: Bool { entries.isEmpty && order.isEmpty }
 
-    /// Whether what is put now may be told at once: only objects have something to tell.
+    /// Whether a change may be told at once, because nothing waits but changes for objects.
     var hasNothingBefore: Bool { order.isEmpty }
 
     func contains(_ id: TaskID) -> Bool { entries[id] != nil }
 
-    /// Takes note of a change; what is not told yet of the same task becomes one with it.
+    /// Adds a change; it is merged with a waiting change of the same task.
     mutating func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
         if let entry = entries[id] {
             entries[id]?.now = now
-            // What the manager's signals have told is not told again.
+            // The manager's signals have told the waiting change and must not repeat it.
             guard case .objects = entry.audience else { return }
             entries[id] = Entry(told: told, now: now, audience: .allSince(object: entry.told))
         } else {
@@ -94,13 +99,13 @@ struct AnnouncementQueue {
         order.append(.task(id))
     }
 
-    /// Takes note of many changes that one signal tells.
+    /// Adds many changes that one signal tells.
     mutating func put(_ many: ManyChanged) {
         order.append(.many(many))
         manyWaiting += 1
     }
 
-    /// Takes note of a change that only the task's object has still to tell.
+    /// Adds a change that only the task's object still has to tell.
     mutating func putForObject(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
         if entries[id] != nil {
             entries[id]?.now = now
@@ -110,9 +115,9 @@ struct AnnouncementQueue {
         }
     }
 
-    /// Keeps a reply back until all that was put of these tasks so far has been taken.
+    /// Holds a reply back until all changes of these tasks put so far have been taken.
     ///
-    /// - Returns: false where nothing of them waits: the reply is the caller's to make.
+    /// - Returns: false where no such change waits: the caller then replies itself.
     mutating func keep(_ reply: @escaping Reply, after ids: [TaskID]) -> Bool {
         guard ids.count <= Self.mostHastened, manyWaiting == 0 else {
             guard !order.isEmpty else { return false }
@@ -135,7 +140,7 @@ struct AnnouncementQueue {
         return true
     }
 
-    /// Takes the next item out, for telling it at once.
+    /// Takes out the next item, which the caller tells at once.
     mutating func takeFirst() -> Item? {
         while let place = hastened.takeFirst() ?? order.takeFirst() ?? objects.takeFirst() {
             switch place {
@@ -145,7 +150,8 @@ struct AnnouncementQueue {
             case .reply(let reply): return .reply(reply)
             case .task(let id):
                 guard let entry = entries.removeValue(forKey: id) else { continue }
-                // A dictionary keeps the room that it once needed: for 100,000 tasks that is much.
+                // A dictionary keeps the memory that it once needed: for 100,000 tasks that is
+                // much.
                 if entries.isEmpty { entries = [:] }
                 return .task(id, entry)
             }
@@ -165,9 +171,9 @@ struct AnnouncementQueue {
         return replies
     }
 
-    /// Forgets everything: there is nobody to tell.
+    /// Empties the queue, because there is no client to tell.
     ///
-    /// - Returns: the replies that were kept back.
+    /// - Returns: the replies that were held back.
     mutating func removeAll() -> [Reply] {
         var replies = fences.sorted { $0.key < $1.key }.map(\.value.reply)
         while let place = order.takeFirst() {
@@ -177,9 +183,9 @@ struct AnnouncementQueue {
         return replies
     }
 
-    /// Places, first in, first out; what is taken is not kept.
+    /// A queue of places, first in, first out, that frees what is taken.
     private struct Lane {
-        /// The first places, the very first one at the end.
+        /// The first places in reverse order, the very first one at the end.
         private var front: [Place] = []
         private var back: [Place] = []
 

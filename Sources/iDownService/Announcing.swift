@@ -3,20 +3,20 @@
 package import iDownData
 package import iDownState
 
-/// Hears of what is committed, in the order in which it happened.
+/// Receives what was committed, in order, and tells clients.
 package protocol Announcing: Sendable {
     func taskAdded(_ task: TaskSnapshot) async
     func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async
-    /// Only what is under way has changed; comes at most every half second a task.
+    /// Only the live state has changed; called at most every half second for each task.
     func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) async
-    /// The number of tasks in some state is another now.
+    /// The number of tasks in some state has changed.
     func countsChanged(_ counts: TaskCounts) async
     func taskRemoved(_ id: TaskID) async
     /// One commit has changed many tasks.
     func changedTogether(_ news: [TaskNews], serial: Int64) async
-    /// Calls `reply` once all that was announced of these tasks so far is on its way.
+    /// Calls `reply` once all that was announced of these tasks so far has been sent.
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async
-    /// Calls all such replies at once: the service ends.
+    /// Calls all replies that wait, because the service ends.
     func answerAll() async
 }
 
@@ -34,7 +34,7 @@ extension Announcing {
     }
 }
 
-/// A task as it is seen from outside: what is recorded, and what is under way.
+/// A task as clients see it: its record and its live state.
 package struct TaskSnapshot: Sendable {
     package let sharedRecord: Shared<TaskRecord>
     package let live: LiveState?
@@ -51,12 +51,12 @@ package struct TaskSnapshot: Sendable {
     package init(record: TaskRecord, live: LiveState?) { self.init(Shared(record), live: live) }
 }
 
-/// What a running transfer adds to the record.
+/// The live state that a running transfer adds to the record.
 package struct LiveState: Hashable, Sendable {
     package var bytes: Int64
     package var bytesPerSecond: UInt64
     package var activity: String
     package var connections: UInt32
-    /// What is in the file, synced or not; nil where only the record is known.
+    /// The bytes in the file, synced or not; nil where only the record is known.
     package var segments: SegmentMap?
 }

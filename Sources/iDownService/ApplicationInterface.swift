@@ -10,7 +10,7 @@ import iDownBus
 struct ApplicationInterface: Sendable {
     /// Returns the table to export at ``Contract/managerPath``.
     ///
-    /// Of the platform data that a desktop sends only the activation token is used.
+    /// Of the platform data that a desktop sends, only the activation token is used.
     static func table(for service: ManagerService) -> Interface {
         Interface(
             Contract.applicationInterface,
@@ -40,7 +40,8 @@ struct ApplicationInterface: Sendable {
         )
     }
 
-    /// Returns the activation token, under its newer or its older name; empty for none.
+    /// Returns the activation token, which has a newer and an older name; empty where there is
+    /// none.
     private static func token(in data: [String: Value]) -> String {
         for name in [Contract.activationToken, "desktop-startup-id"] {
             if case .string(let token)? = data[name], token.utf8.count <= longestToken {
@@ -50,7 +51,7 @@ struct ApplicationInterface: Sendable {
         return ""
     }
 
-    /// Bytes; those of the compositors have fewer than a hundred.
+    /// The most bytes of a token; tokens of compositors have fewer than 100.
     private static let longestToken = 1024
 
     /// Returns the method that an action carries out on all tasks.

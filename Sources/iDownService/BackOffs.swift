@@ -2,9 +2,10 @@
 
 import iDownState
 
-/// When which task is to be tried again, on a clock that runs during sleep.
+/// The times at which tasks are tried again, by a clock that runs while the computer sleeps.
 ///
-/// A server that goes away can send 100,000 tasks into back-off: nothing here walks through all.
+/// A server that goes away can send 100,000 tasks into back-off, so no call here walks through all
+/// of them.
 struct BackOffs {
     typealias Instant = ContinuousClock.Instant
 
@@ -14,19 +15,19 @@ struct BackOffs {
     }
 
     private var deadlines: [TaskID: Instant] = [:]
-    /// The same as a heap, the earliest first.
+    /// The same times as a heap, the earliest first.
     ///
-    /// What does not hold any more stays until it comes up, or until most are such; the first
-    /// always holds.
+    /// Outdated entries stay until they come first, or until most entries are outdated; the first
+    /// entry is always valid.
     private var heap: [Entry] = []
 
-    /// The earliest of all; nil when nothing waits.
+    /// The earliest time; nil where no task is in back-off.
     var next: Instant? { heap.first?.deadline }
 
-    /// When a task is tried again; nil where it is not in back-off.
+    /// Returns when a task is tried again; nil where it is not in back-off.
     func deadline(of id: TaskID) -> Instant? { deadlines[id] }
 
-    /// The task is not in back-off any more.
+    /// Notes that a task is not in back-off any more.
     mutating func remove(_ id: TaskID) {
         guard deadlines.removeValue(forKey: id) != nil else { return }
         tidy()
@@ -38,7 +39,7 @@ struct BackOffs {
         tidy()
     }
 
-    /// Takes out what is due.
+    /// Takes out the tasks whose time has come.
     mutating func takeDue(at now: Instant) -> [TaskID] {
         var due: [TaskID] = []
         while let first = heap.first, first.deadline <= now {
@@ -48,10 +49,10 @@ struct BackOffs {
         return due.sorted()
     }
 
-    /// Has one stand first that holds, and most of the others hold.
+    /// Makes the first entry a valid one, and drops outdated entries if most are.
     private mutating func tidy() {
         if heap.count > 2 * deadlines.count + 64 {
-            // What is in order is a heap.
+            // A sorted array is a heap.
             heap = deadlines.map { Entry(id: $0.key, deadline: $0.value) }
                 .sorted { $0.deadline < $1.deadline }
         }

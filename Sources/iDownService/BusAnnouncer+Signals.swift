@@ -4,15 +4,14 @@ import DBus
 import iDownBus
 import iDownState
 
-// What is said: for scripts by the manager's signals, for libraries by ObjectManager's and
-// Properties' own.
+// The signals: the manager's own for scripts, ObjectManager's and Properties' for libraries.
 extension BusAnnouncer {
-    /// These have a pace of their own, and are told in full when a task stops.
+    /// Properties that are told at intervals while a task runs, and in full when it stops.
     private static let progress: Set<TaskProperty> = [
         .downloadedBytes, .progress, .segments, .speed, .connections, .activity,
     ]
 
-    /// Tells the way from what is known of a task to what is.
+    /// Tells the change of a task since clients were last told of it.
     func tell(_ id: TaskID, _ entry: AnnouncementQueue.Entry) {
         guard let now = entry.now else {
             told[id] = nil
@@ -64,7 +63,7 @@ extension BusAnnouncer {
         }
     }
 
-    /// Tells on a task's object what one signal has told of many tasks.
+    /// Tells on a task's object what one signal has told about many tasks.
     private func tellObject(from before: TaskSnapshot?, to now: TaskSnapshot) {
         let task = TaskProperties(now).withoutQueries
         guard let before else { return tellObject(task) }
@@ -103,9 +102,9 @@ extension BusAnnouncer {
         }
     }
 
-    /// Tells it by the manager's signal.
+    /// Tells a change by the manager's signal.
     ///
-    /// - Returns: what the task's object has to tell.
+    /// - Returns: the properties that the task's object has to tell.
     private func tellChange(
         from before: TaskProperties,
         to after: TaskProperties,
@@ -114,23 +113,24 @@ extension BusAnnouncer {
     ) -> [TaskProperty] {
         var differences = after.properties(changedSince: before)
         if wasRunning, isRunning {
-            // On the record's side progress moves with each checkpoint; it has its own pace.
+            // The record's progress changes with each checkpoint, but progress is told at
+            // intervals.
             differences.removeAll(where: Self.progress.contains)
         }
         var changes = differences
         if wasRunning, !isRunning {
-            // The last state in full: what was told of the progress may be half a second old.
+            // The progress last told may be half a second old, so all of it is told again.
             changes += Self.progress.subtracting(differences)
         }
-        // It says which statement is the newer one, also where the commit is the same.
+        // The serial shows which of two signals is newer, even if both come from one commit.
         if !changes.isEmpty, !changes.contains(.serial) { changes.append(.serial) }
-        // A query that has changed is a change, although nobody is told it.
+        // A changed query is a change too, although no signal contains the query.
         let shown = after.withoutQueries
         if !changes.isEmpty { tell(changes, of: shown) }
         return differences
     }
 
-    /// Tells of progress, which is only a change of what has changed.
+    /// Tells progress, limited to the values that have changed.
     func tellProgress(of id: TaskID, _ live: LiveState, of total: Int64?) {
         let before = told.updateValue(live, forKey: id)
         var changes: [String: Value] = [:]
@@ -156,7 +156,7 @@ extension BusAnnouncer {
         tellProperties([TaskProperty.activity.rawValue: activity], of: id.description)
     }
 
-    /// Tells the values that some properties have now.
+    /// Tells the present values of some properties.
     private func tell(_ changes: [TaskProperty], of task: TaskProperties) {
         emit(
             Contract.Signal.taskChanged,
@@ -164,7 +164,7 @@ extension BusAnnouncer {
         )
     }
 
-    /// Tells on the task's own object those of the changes that clients may keep.
+    /// Tells on the task's own object the changes that clients may cache.
     private func tellProperties(_ changes: [TaskProperty], of task: TaskProperties) {
         let kept = changes.filter { $0.changeSignal == .changes }
         guard !kept.isEmpty else { return }
@@ -191,7 +191,7 @@ extension BusAnnouncer {
         }
     }
 
-    /// Sends a signal whose contents are written already.
+    /// Sends a signal whose contents are already encoded.
     private func emit<each Content: BusType>(
         _ signal: Signal<repeat each Content>,
         written contents: WireWriter
@@ -203,7 +203,7 @@ extension BusAnnouncer {
 }
 
 extension LiveState {
-    /// As progress is told, which has no segments.
+    /// The state without segments, which progress does not tell.
     fileprivate var withoutSegments: LiveState {
         var live = self
         live.segments = nil

@@ -6,17 +6,17 @@ import iDownBus
 package import iDownData
 package import iDownState
 
-/// Tells the bus what was committed: the contract's signals, in order.
+/// Sends the contract's signals about what was committed, in order.
 ///
-/// What the bus does not take at once waits here and not in libdbus, whose queue has no end: there
-/// the changes of one task become one.
+/// Announcements that the bus does not take at once wait here, where the changes of one task are
+/// merged. They do not wait in libdbus, whose queue has no limit.
 package actor BusAnnouncer: Announcing {
-    /// Shared with the connection, so that a signal costs no change of thread.
+    /// The connection's executor, so that a signal needs no change of thread.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    /// While more waits to be sent, nothing is added to it but replies.
+    /// While more bytes than this wait to be sent, only replies are added.
     static let mostOutgoing = 256 << 10
 
     private nonisolated let executor: QueueExecutor
@@ -29,9 +29,10 @@ package actor BusAnnouncer: Announcing {
     private var toldCounts: [MemberName: UInt32] = [:]
     private var untoldCounts: TaskCounts?
     private var queue = AnnouncementQueue()
-    /// The clients that follow the tasks' objects, and what forgets each when it leaves the bus.
+    /// The clients that follow the tasks' objects, each with the watch that removes it when it
+    /// leaves the bus.
     private var watchers: [BusName: Task<Void, Never>] = [:]
-    /// Tells what waits as the bus takes it; nil while nothing waits.
+    /// Sends what waits as fast as the bus takes it; nil while nothing waits.
     private var drainer: Task<Void, Never>?
 
     package init(connection: Connection, log: Logger) {
@@ -40,9 +41,10 @@ package actor BusAnnouncer: Announcing {
         self.log = log
     }
 
-    /// Tells over another connection from now on, which has the same executor.
+    /// Sends over another connection from now on, which has the same executor.
     ///
-    /// What was not told yet is forgotten: whoever is on the new bus asks for the whole first.
+    /// Announcements that were not sent yet are dropped: clients on the new bus first ask for the
+    /// whole list.
     package func use(_ connection: Connection) {
         self.connection = connection
         told = [:]
@@ -56,24 +58,24 @@ package actor BusAnnouncer: Announcing {
 
     // MARK: Objects on demand
 
-    /// Whether anybody follows the tasks' objects.
+    /// Whether any client follows the tasks' objects.
     var isWatched: Bool { !watchers.isEmpty }
 
-    /// Whether a client hears of the tasks' objects.
+    /// Whether a client follows the tasks' objects.
     func isWatched(by client: BusName) -> Bool { watchers[client] != nil }
 
-    /// Has a client hear of the tasks' objects until it leaves the bus or says otherwise.
+    /// Sends a client signals of the tasks' objects until it leaves the bus or unsubscribes.
     func watch(for client: BusName, over connection: Connection) {
         guard watchers[client] == nil, connection === self.connection else { return }
         watchers[client] = Task {
             let peer = Proxy(connection, client, "/", "org.freedesktop.DBus.Peer")
-            // A bus that takes no rule for it keeps the client among those that are told.
+            // If the bus takes no match rule for the client, the client stays in the list.
             guard (try? await peer.waitUntilGone()) != nil, !Task.isCancelled else { return }
             watchers[client] = nil
         }
     }
 
-    /// A client wants to hear of objects no more.
+    /// Stops signals of the tasks' objects to a client.
     func unwatch(for client: BusName) { watchers.removeValue(forKey: client)?.cancel() }
 
     package func taskAdded(_ task: TaskSnapshot) {
@@ -101,7 +103,7 @@ package actor BusAnnouncer: Announcing {
         }
     }
 
-    /// Has one signal tell of many tasks, and their objects afterwards.
+    /// Sends one signal about many tasks, and has their objects told afterwards.
     private func put(_ many: ManyChanged, _ news: [TaskNews]) async {
         var rest: [String] = []
         for (number, one) in news.enumerated() {
@@ -109,7 +111,7 @@ package actor BusAnnouncer: Announcing {
             if one.now?.record.state != .downloading {
                 (told[one.id], toldSerials[one.id]) = (nil, nil)
             }
-            // What waits to be told of a task becomes one with this.
+            // If a change of this task waits already, the two are merged.
             guard !queue.contains(one.id), !queue.hasManyWaiting else {
                 queue.put(one.id, from: one.told, to: one.now)
                 continue
@@ -126,7 +128,7 @@ package actor BusAnnouncer: Announcing {
     }
 
     package func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) {
-        // Left out while the bus is slow; it comes again half a second later.
+        // Progress is left out while the bus is slow; it comes again half a second later.
         guard told[id] != live, !queue.contains(id), hasRoom else { return }
         tellProgress(of: id, live, of: total)
     }
@@ -145,7 +147,7 @@ package actor BusAnnouncer: Announcing {
             startDraining()
             return
         }
-        // These are newer than what may still wait.
+        // These counts are newer than any that wait.
         untoldCounts = nil
         let new: [MemberName: UInt32] = [
             Contract.Property.taskCount: UInt32(clamping: counts.total),
@@ -175,7 +177,7 @@ package actor BusAnnouncer: Announcing {
         }
     }
 
-    // MARK: Flow
+    // MARK: Sending
 
     private var hasRoom: Bool {
         connection.assumeIsolated { $0.outgoingBytes } <= Self.mostOutgoing
@@ -198,12 +200,12 @@ package actor BusAnnouncer: Announcing {
         }
     }
 
-    /// Waits until the bus has taken what was sent, then sends as much again.
+    /// Waits until the bus has taken what was sent, then sends more.
     private func drainOnce() async {
         let connection = connection
         await connection.flush()
         guard await connection.isOpen else {
-            // With its bus a connection has lost all who listened.
+            // The clients of a closed connection are gone.
             guard connection === self.connection else { return }
             untoldCounts = nil
             return answerAll()
@@ -218,7 +220,7 @@ package actor BusAnnouncer: Announcing {
             case .reply(let reply): reply()
             }
             count += 1
-            // A bus that takes all of it at once is no reason to keep callers waiting.
+            // Other calls are answered in between, even if the bus takes everything at once.
             if count % Commits.piece == 0 { await Task.yield() }
         }
         guard queue.isEmpty, let counts = untoldCounts else { return }
@@ -226,7 +228,7 @@ package actor BusAnnouncer: Announcing {
         countsChanged(counts)
     }
 
-    /// Sends without a suspension in between: two announcements never change places.
+    /// Sends without a suspension, so that announcements keep their order.
     func send(_ body: @Sendable (isolated Connection) throws(BusError) -> Void) {
         do {
             try connection.assumeIsolated { try body($0) }

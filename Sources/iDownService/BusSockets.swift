@@ -4,12 +4,12 @@ import CLinux
 import Glibc
 import iDownloader
 
-/// The sockets on the clients' side of the connections to a bus, as the kernel lists them.
+/// The sockets of a bus's clients, as the kernel lists them.
 struct BusSockets {
-    /// The inodes of the clients' sockets; nil where the kernel does not tell them.
+    /// The inodes of the clients' sockets; nil where the kernel does not list them.
     private let inodes: Set<UInt32>?
 
-    /// Lists the connections to a bus: sock_diag(7), `UNIX_DIAG_PEER`.
+    /// Lists the connections to a bus with sock_diag(7), `UNIX_DIAG_PEER`.
     ///
     /// - Parameter bus: The name of the bus's socket; nil where the bus has none.
     init(bus: [UInt8]?) {
@@ -25,7 +25,7 @@ struct BusSockets {
         var found: Set<UInt32> = []
         let isWhole = socket.dump(UInt16(SOCK_DIAG_BY_FAMILY), request) { message in
             let attributes = message.attributes(after: unix_diag_msg.self)
-            // The sockets that the bus accepted have the name of the one on which it listens.
+            // A socket that the bus accepted has the name of the socket on which the bus listens.
             guard let own = attributes[UInt16(UNIX_DIAG_NAME)],
                 Self.withoutEnd(own) == name,
                 let peer = attributes[UInt16(UNIX_DIAG_PEER)]?.read(UInt32.self)
@@ -35,9 +35,9 @@ struct BusSockets {
         inodes = isWhole ? found : nil
     }
 
-    /// Returns whether a file descriptor of a client is its end of a connection to the bus.
+    /// Returns whether a client's file descriptor is its end of a connection to the bus.
     ///
-    /// Where the kernel does not tell the connections, every socket may be one. The link is what
+    /// Where the kernel does not list connections, every socket may be one. The link is what
     /// `/proc/PID/fd` shows for the descriptor: `socket:[INODE]`.
     func includes(_ link: String) -> Bool {
         guard link.hasPrefix("socket:["), link.hasSuffix("]"),
@@ -46,7 +46,7 @@ struct BusSockets {
         return inodes?.contains(inode) ?? true
     }
 
-    /// A path without the zero byte that may follow it.
+    /// Returns a path without the zero byte that may follow it.
     private static func withoutEnd(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         name.first == 0 ? name : name.prefix { $0 != 0 }
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who a call comes from, as far as it matters for what it may do.
+/// The sender of a call, as far as it decides what the call may do.
 enum Caller: Hashable, Sendable {
-    /// A program of the user's, which may do what the user may: the id of its desktop file or its
-    /// systemd unit, where that is known.
+    /// A program of the user's, which may do all that the user may, with the id of its desktop file
+    /// or systemd unit; nil where that is unknown.
     case program(String?)
-    /// An application from a sandbox, by its kind and id: `flatpak/org.example.App`.
+    /// An application from a sandbox, with its kind and id: `flatpak/org.example.App`.
     case application(String)
-    /// Nobody can tell what it is; known by its connection alone.
+    /// A caller that could not be identified; only its connection tells it from others.
     case unknown(connection: String)
 
-    /// What its tasks are marked with; nil where no mark is needed.
+    /// The mark of the tasks that this caller adds; nil for the user's own programs.
     var owner: String? {
         switch self {
         case .program: nil
@@ -19,16 +19,17 @@ enum Caller: Hashable, Sendable {
         }
     }
 
-    /// The application id that its tasks tell (contract, `AddedBy`); nil where nobody knows.
+    /// The application id that the caller's tasks show (contract, `AddedBy`); nil where it is
+    /// unknown.
     var applicationID: String? {
         switch self {
         case .program(let id): id
-        // Behind the kind of the sandbox.
+        // The id follows the kind of sandbox and a slash.
         case .application(let id): id.split(separator: "/", maxSplits: 1).last.map(String.init)
         case .unknown: nil
         }
     }
 
-    /// Whether the contract's "Callers from a sandbox" holds for it.
+    /// Whether the contract's "Callers from a sandbox" restricts this caller.
     var isRestricted: Bool { owner != nil }
 }

@@ -4,19 +4,19 @@ import DBus
 import Executors
 import Glibc
 
-/// What the bus told about the process of a connection.
+/// What the bus says about the process of a connection.
 enum CallerEvidence: Sendable {
     /// A descriptor of the process that connected, which no other process can take over.
     case descriptor(OpenDescriptor)
     /// The number of the process that connected; another process may have it by now.
     ///
     /// - Parameters:
-    ///   - connectedBy: A time by which the connection was there.
+    ///   - connectedBy: A time at which the connection existed.
     ///   - busSocket: The name of the bus's socket; nil where the bus has none.
     case number(UInt32, connectedBy: BootTime, busSocket: [UInt8]?)
 }
 
-/// A time since the machine started, in the ticks in which the kernel tells when a process started.
+/// A time since the machine started, in the kernel's unit for the start of processes.
 struct BootTime: Comparable, Sendable {
     let ticks: UInt64
 
@@ -35,17 +35,17 @@ struct BootTime: Comparable, Sendable {
     static func < (left: BootTime, right: BootTime) -> Bool { left.ticks < right.ticks }
 }
 
-/// Tells which sandbox a process is in, the way xdg-desktop-portal does (xdp-app-info.c).
+/// Finds out which sandbox a process is in, like xdg-desktop-portal does (xdp-app-info.c).
 struct CallerProbe: Sendable {
     /// The threads that look at processes.
     ///
-    /// The root of a client may lie on a file system that hangs, so the bus's thread never looks,
+    /// The root of a process may lie on a file system that hangs. So the bus's thread never looks,
     /// and one client does not hold up the others.
     private static let lanes = Lanes<@Sendable () -> Void>(count: 64, label: "org.idown.callers") {
         $0()
     }
 
-    /// The most bytes that are read of a file; the files are far smaller.
+    /// The most bytes that are read from a file; the files are far smaller.
     private static let maximumFileSize = 64 << 10
 
     /// The most file descriptors of a process that are looked at.
@@ -56,7 +56,7 @@ struct CallerProbe: Sendable {
 
     init(folder: String = "/proc") { self.folder = folder }
 
-    /// Returns what the process behind a connection is; nil where that cannot be told.
+    /// Returns what the process of a connection is; nil where that cannot be found out.
     func caller(_ evidence: CallerEvidence) async -> Caller? {
         await withCheckedContinuation { continuation in
             Self.lanes.submit { continuation.resume(returning: look(at: evidence)) }
@@ -70,35 +70,35 @@ struct CallerProbe: Sendable {
             else { return nil }
             defer { close(entry) }
             let caller = look(in: entry)
-            // While the process runs, nobody else has its number.
+            // While the process runs, no other process can have its number.
             return Self.hasEnded(descriptor) ? nil : caller
         case .number(let process, let connectedBy, let busSocket):
             guard let entry = openFolder(of: process) else { return nil }
             defer { close(entry) }
-            // A later process got the number of the one that connected.
+            // If the process is younger than the connection, it has only inherited the number.
             guard let start = startTime(entry), start <= connectedBy else { return nil }
             guard holdsConnection(entry, to: busSocket) else { return nil }
             let caller = look(in: entry)
-            // Ended meanwhile: what was read last may belong to nobody.
+            // If the process has ended meanwhile, the last files read may not be its own.
             return startTime(entry) == nil ? nil : caller
         }
     }
 
     /// Opens the folder of a process.
     ///
-    /// Like a pidfd, an open folder leads to this process alone: when the process has ended nothing
-    /// can be read in the folder, even if another process got the number.
+    /// Like a pidfd, an open folder belongs to this process alone: once the process has ended,
+    /// nothing can be read in the folder, even if another process got the number.
     private func openFolder(of process: UInt32) -> Int32? {
         guard process > 0 else { return nil }
         let entry = open("\(folder)/\(process)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         return entry >= 0 ? entry : nil
     }
 
-    /// Returns the application or program whose folder below `/proc` is open.
+    /// Returns the application or program whose folder in `/proc` is open.
     private func look(in entry: Int32) -> Caller? {
         if let name = snap(entry) { return .application("snap/" + name) }
         let root = openat(entry, "root", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC)
-        // A process whose root cannot be looked at may be anything.
+        // If the root cannot be opened, the process may be anything.
         guard root >= 0 else { return nil }
         defer { close(root) }
         switch Self.read(".flatpak-info", in: root) {
@@ -110,7 +110,7 @@ struct CallerProbe: Sendable {
 
     // MARK: The process behind a connection
 
-    /// Returns the number that a process has here; nil once it has ended: pidfd_open(2).
+    /// Returns the number of a process in this namespace; nil once it has ended: pidfd_open(2).
     private static func process(of descriptor: OpenDescriptor) -> UInt32? {
         let path = "/proc/self/fdinfo/\(descriptor.number)"
         guard case .text(let text) = read(path, in: AT_FDCWD) else { return nil }
@@ -165,7 +165,8 @@ struct CallerProbe: Sendable {
 
     // MARK: Flatpak
 
-    /// The application in a `.flatpak-info`, or the runtime that runs by itself; it is a key file.
+    /// Returns the application in a `.flatpak-info`, or the runtime that runs without one; the file
+    /// is a key file.
     private static func flatpak(_ text: String) -> String? {
         var group = ""
         for line in text.split(separator: "\n") {
@@ -190,8 +191,8 @@ struct CallerProbe: Sendable {
 
     // MARK: Snap
 
-    /// The snap of a process, by its AppArmor label `snap.NAME.APP (mode)`, else by its cgroup:
-    /// `snap.NAME.APP…` is an element of its path, below which the snap may have made others.
+    /// Returns the snap of a process, by its AppArmor label `snap.NAME.APP (mode)`, else by its
+    /// cgroup: the path has an element `snap.NAME.APP…`, below which the snap may have made others.
     private func snap(_ entry: Int32) -> String? {
         for path in ["attr/apparmor/current", "attr/current"] {
             guard case .text(let label) = Self.read(path, in: entry),
@@ -219,17 +220,16 @@ struct CallerProbe: Sendable {
 
     // MARK: The user's own programs
 
-    /// Returns the id of a program of the user's: `idown` for the command, else that of the desktop
-    /// file or the systemd unit in which it was started; nil where neither is known.
+    /// Returns the id of a program of the user's: `idown` for the command, else the id of the
+    /// desktop file or systemd unit by which it was started; nil where neither is known.
     ///
-    /// Anybody can name a program so. The id says what an application says of itself, and nothing is
-    /// allowed for its sake.
+    /// Any program can give itself such a name. The id is only shown, and gives no rights.
     private func program(_ entry: Int32) -> String? {
         var link = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlinkat(entry, "exe", &link, link.count)
         if count > 0 {
             let path = String(decoding: link.prefix(count), as: UTF8.self)
-            // The kernel marks a program that was replaced since it was started.
+            // The kernel appends this to the path of a program that was replaced since its start.
             let name = path.split(separator: "/").last
             if name == "idown" || name == "idown (deleted)" { return "idown" }
         }
@@ -241,22 +241,22 @@ struct CallerProbe: Sendable {
         return nil
     }
 
-    /// Returns the application that a cgroup of systemd is named for.
+    /// Returns the application that a systemd cgroup is named after.
     ///
     /// Desktops start an application in `app-LAUNCHER-ID-RANDOM.scope` or
     /// `app-LAUNCHER-ID@RANDOM.service`, where the launcher may be missing and a dash in an id is
-    /// `\x2d` (systemd.io/DESKTOP_ENVIRONMENTS). Every other service is known by its unit.
+    /// `\x2d` (systemd.io/DESKTOP_ENVIRONMENTS). Any other service is known by its unit.
     static func application(ofGroup path: Substring) -> String? {
         let elements = path.split(separator: "/").reversed()
         let isUnit = { (name: Substring) in name.hasSuffix(".scope") || name.hasSuffix(".service") }
         guard let unit = elements.first(where: isUnit) else { return nil }
         let isScope = unit.hasSuffix(".scope")
         var name = unit.dropLast(isScope ? ".scope".count : ".service".count)
-        // The user's manager itself, and services without a name of their own.
+        // These are the user's systemd manager, and services without a name of their own.
         guard !name.hasPrefix("user@"), !name.hasPrefix("run-") else { return nil }
         var parts = name.split(separator: "-", omittingEmptySubsequences: false)
         let isOfDesktop = parts.count > 1 && (parts[0] == "app" || parts[0] == "dbus")
-        // Scopes of sessions and terminals say nothing of what runs in them.
+        // Scopes of sessions and terminals do not tell what runs in them.
         guard isOfDesktop || !isScope else { return nil }
         if isOfDesktop {
             if isScope, parts.count > 2 { parts.removeLast() }
@@ -265,7 +265,7 @@ struct CallerProbe: Sendable {
         return unescaped(name)
     }
 
-    /// Undoes the escapes of a unit's name; nil for what is no name to show.
+    /// Undoes the escapes of a unit's name; nil where the result cannot be shown.
     private static func unescaped(_ name: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = name.utf8

@@ -3,15 +3,16 @@
 package import DBus
 import Executors
 
-/// Knows which program or application each client on the bus is.
+/// Identifies the program or application behind each client on the bus.
 ///
-/// What a client is stays true for as long as its connection lives, so the service looks when the
-/// connection comes, before another process can get the number of the one that connected.
-/// `CallerProbe` says how a process is told. A bus that gives a descriptor of the process
-/// (`ProcessFD`) is asked at the first call instead, because the descriptor stays true.
+/// A connection belongs to one process for as long as it lives. So the service identifies a client
+/// as soon as it connects, before another process can get that process's number. `CallerProbe`
+/// identifies the process. If the bus gives a descriptor of the process (`ProcessFD`), the service
+/// does so at the first call instead, because a descriptor stays valid.
 ///
-/// A connection whose coming was not heard, such as one older than the service, is looked at when
-/// it first calls, and has to belong to a process that was there when the service began to listen.
+/// A client whose connection the service did not notice, such as one older than the service, is
+/// identified at its first call. Its process has to be older than the time when the service began
+/// to listen.
 package actor Callers {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -19,48 +20,48 @@ package actor Callers {
 
     /// The most clients that are remembered, about 2 MB of memory.
     private static let maximumClients = 16_384
-    /// The most clients that left and are still remembered, since calls of theirs may wait.
+    /// The most clients that left and are still remembered, because calls of theirs may wait.
     private static let maximumDeparted = 256
-    /// The most looks under way for clients that have not called.
+    /// The most lookups under way for clients that have not called.
     private static let maximumEarlyLooks = 256
-    /// The longest that a call waits for the look at its caller.
+    /// The longest that a call waits until its caller is identified.
     private static let longestLook: Duration = .seconds(5)
-    /// The most looks under way.
+    /// The most lookups under way.
     private static let maximumLooks = 4_096
 
     private struct Client {
-        /// A time by which the connection was there; nil unless the service heard it come.
+        /// A time at which the connection existed; nil unless the service noticed it come.
         var connectedBy: BootTime?
-        /// What the client is; nil until that is known.
+        /// What the client is; nil until it is identified.
         var caller: Caller?
-        /// The look under way.
+        /// The number of the lookup under way; nil where there is none.
         var look: Int?
-        /// Calls that wait for the look, oldest first.
+        /// Calls that wait for the lookup, oldest first.
         var waiting: [CheckedContinuation<Caller, Never>] = []
         var hasLeft = false
     }
 
-    /// What is known of the bus that the service listens to.
+    /// The bus that the service listens to.
     private struct Bus {
         let connection: Connection
-        /// Whether the bus tells processes by descriptors.
+        /// Whether the bus gives descriptors of processes.
         let givesDescriptors: Bool
         let socketName: [UInt8]?
-        /// Whose coming was not heard, came before this time.
+        /// Connections whose coming was not noticed came before this time.
         var unheardUntil: BootTime
     }
 
     private nonisolated let executor: QueueExecutor
     private let probe: CallerProbe
-    /// Who is asked for the credentials of connections: the bus, or a test's stand-in.
+    /// The bus name that is asked for credentials: the bus itself, or a test's stand-in.
     private let authority: BusName
     private var bus: Bus?
-    /// The id of the bus, so that the mark of an unknown client means no other on a later bus.
+    /// The id of the bus, which makes the mark of an unknown client unique among all buses.
     private var busID: String?
     private var clients: [BusName: Client] = [:]
-    /// Clients that left, oldest first; the bus never gives their names again.
+    /// Clients that left, oldest first; the bus never uses their names again.
     private var departed: ArraySlice<BusName> = []
-    /// The looks under way; each ends by itself.
+    /// The lookups under way, by number; each removes itself when it ends.
     private var looks: [Int: Task<Void, Never>] = [:]
     private var lastLook = 0
     private var listening: Task<Void, Never>?
@@ -75,15 +76,15 @@ package actor Callers {
         self.authority = authority
     }
 
-    /// How many clients are remembered or looked at.
+    /// How many clients are remembered or being identified.
     var known: Int { clients.count }
 
     // MARK: The bus
 
-    /// Listens for the connections that come to a bus, and forgets the clients of the last one.
+    /// Listens for new connections to a bus, and forgets the clients of the previous bus.
     ///
     /// - Parameter connection: The service's connection to the bus.
-    /// - Throws: What the bus answers.
+    /// - Throws: The bus's error.
     package func listen(on connection: Connection) async throws(BusError) {
         forgetAll()
         busID = try await connection.busID()
@@ -91,14 +92,14 @@ package actor Callers {
         let givesDescriptors = own[.processDescriptor] != nil
         var changes: SignalSequence<NameOwnerChange>?
         if !givesDescriptors {
-            // One short wake-up for each connection that comes to the bus.
+            // This costs one short wake-up for each connection to the bus.
             changes = try await connection.ownerChanges()
         }
         bus = Bus(
             connection: connection,
             givesDescriptors: givesDescriptors,
             socketName: await connection.busSocketName,
-            // Not earlier: connections that came before the bus knew the rule were not heard.
+            // Not earlier: connections from before the bus knew the match rule were not noticed.
             unheardUntil: .now
         )
         guard let changes else { return }
@@ -106,7 +107,7 @@ package actor Callers {
             do {
                 for try await change in changes { hear(change) }
             } catch {
-                // More signals came than the connection keeps: some connections were not heard.
+                // More signals came than the connection keeps, so some connections were missed.
                 guard bus?.connection === connection else { return }
                 listening = nil
                 try? await listen(on: connection)
@@ -148,11 +149,12 @@ package actor Callers {
     private func hasLeft(_ name: BusName) {
         guard let client = clients[name] else { return }
         clients[name]?.hasLeft = true
-        // A look under way ends with the client forgotten.
+        // If a lookup is under way, its end forgets the client.
         if client.look == nil { forgetDeparted(name) }
     }
 
-    /// Forgets a client that left, unless calls of its may still wait for their turn.
+    /// Forgets a client that left, but remembers an identified one for a while, because calls of
+    /// it may still wait.
     private func forgetDeparted(_ name: BusName) {
         guard clients[name]?.caller != nil else {
             clients[name] = nil
@@ -162,18 +164,18 @@ package actor Callers {
         if departed.count > Self.maximumDeparted { clients[departed.removeFirst()] = nil }
     }
 
-    // MARK: Looking
+    // MARK: Identifying
 
-    /// Returns who makes a call; nil where the client has to be looked at first.
+    /// Returns the sender of a call; nil where it is not identified yet.
     func knownCaller(of call: Call) -> Caller? {
         // Without a bus in between only the user's own programs can call.
         guard let name = call.sender else { return .program(nil) }
-        // On an earlier bus the name belonged to another client.
+        // The call came over an earlier bus, where the name belonged to another client.
         if let bus, bus.connection !== call.connection { return unknown(name) }
         return clients[name]?.caller
     }
 
-    /// Returns who makes a call.
+    /// Returns the sender of a call, identified first if need be.
     func caller(of call: Call) async -> Caller {
         if let caller = knownCaller(of: call) { return caller }
         guard let name = call.sender else { return .program(nil) }
@@ -192,7 +194,7 @@ package actor Callers {
         clients[name]?.caller?.isRestricted == true
     }
 
-    /// Where descriptors tell clients at any time, those that left are not heard.
+    /// Forgets clients at the limit: with descriptors, the service does not hear when they leave.
     private func makeRoom() {
         guard bus?.givesDescriptors == true, clients.count >= Self.maximumClients else { return }
         clients = clients.filter { $0.value.look != nil }
@@ -209,14 +211,14 @@ package actor Callers {
         }
     }
 
-    /// Tells the calls that wait, and remembers what the client is.
+    /// Ends a lookup: answers the calls that wait for it, and remembers what the client is.
     ///
     /// - Parameters:
-    ///   - look: The look that ends.
+    ///   - look: The lookup that ends.
     ///   - name: The client.
-    ///   - caller: What it is; nil where the bus does not know it.
+    ///   - caller: What the client is; nil where the bus does not know the client.
     private func end(_ look: Int, of name: BusName, with caller: Caller?) async {
-        // Calls that come while those that waited go on queue up behind them.
+        // New calls that come while the resumed ones go on have to wait behind them.
         while clients[name]?.look == look, let waiting = clients[name]?.waiting, !waiting.isEmpty {
             clients[name]?.waiting = []
             for continuation in waiting {
@@ -230,12 +232,12 @@ package actor Callers {
         if client.hasLeft {
             forgetDeparted(name)
         } else if caller == nil, client.connectedBy == nil {
-            // It left before it was looked at: no signal will tell that.
+            // The client left before the lookup, so no signal will tell that.
             clients[name] = nil
         }
     }
 
-    /// Returns what a client is; nil where the bus does not know it.
+    /// Returns what a client is; nil where the bus does not know the client.
     private func identify(_ name: BusName, over connection: Connection) async -> Caller? {
         if busID == nil { busID = try? await connection.busID() }
         guard let credentials = try? await credentials(of: name, over: connection) else {
@@ -249,21 +251,21 @@ package actor Callers {
         if case .descriptor(let descriptor) = credentials[.processDescriptor] {
             evidence = .descriptor(descriptor)
         } else if bus?.givesDescriptors != true, case .uint32(let process) = credentials[.process] {
-            // The bus sent the signal of the client's coming before its answer, and signals and
-            // answers are taken in their order: so the signal has been heard, if there was one.
+            // The bus sent any signal of the client's coming before this answer, and both are
+            // handled in order. So the service has noticed the client by now if it ever will.
             evidence = .number(
                 process,
                 connectedBy: clients[name]?.connectedBy ?? bus?.unheardUntil ?? .end,
                 busSocket: await connection.busSocketName
             )
         } else {
-            // The process had ended when the bus took the connection.
+            // The process had ended when the bus accepted the connection.
             return unknown(name)
         }
         let found = await promptly(within: Self.longestLook) { [probe] in
             await probe.caller(evidence)
         }
-        // The root of a process may lie on a disk that hangs.
+        // The lookup is given up after a while: the root of a process may lie on a disk that hangs.
         return (found ?? nil) ?? unknown(name)
     }
 
@@ -271,7 +273,7 @@ package actor Callers {
         .unknown(connection: "\(busID ?? "")\(name)")
     }
 
-    /// Asks for all that the bus knows of a connection: "GetConnectionCredentials".
+    /// Returns all that the bus knows of a connection: "GetConnectionCredentials".
     private func credentials(
         of name: BusName,
         over connection: Connection

@@ -3,9 +3,9 @@
 import iDownData
 package import iDownState
 
-/// What a decision did to one record, and what is left to do once it is committed.
+/// What a decision changed in one record, and the effects to carry out once it is committed.
 struct Change: Sendable {
-    /// Nil for a task that is new.
+    /// The record before the change; nil for a new task.
     let sharedBefore: Shared<TaskRecord>?
     let sharedAfter: Shared<TaskRecord>
     let effects: [Effect]
@@ -19,38 +19,38 @@ struct Change: Sendable {
     var before: TaskRecord? { sharedBefore?.value }
     var after: TaskRecord { sharedAfter.value }
 
-    /// Whether a transfer begins.
+    /// Whether the change starts a transfer.
     var starts: Bool { effects.contains(.startTransfer(after.attempt)) }
 
-    /// Whether the number of tasks in some state is another now.
+    /// Whether the number of tasks in some state changes.
     var changesCounts: Bool {
         sharedBefore?.value.state.kind != after.state.kind
             || effects.contains(.announceRemoved)
     }
 }
 
-/// Why a request cannot be carried out, beside the state machine's own refusals.
+/// Why a request cannot be carried out, apart from the state machine's own refusals.
 package enum ServiceRefusal: Error, Hashable, Sendable {
     case noSuchTask(String)
     case fileExists(String)
     case limitExceeded(String)
-    /// Nothing was handed over under this token, or it was withdrawn.
+    /// No hand-over has this token, or it was withdrawn.
     case noSuchHandOver
-    /// The browser has withdrawn what it had handed over under this token.
+    /// The browser has withdrawn the hand-over with this token.
     case withdrawn
-    /// The browser is to go on by itself, for this reason.
+    /// The browser has to download the file itself, for this reason.
     case disagreed(String)
     case stopping
-    /// A folder's disk gives no answer.
+    /// The disk of a folder does not answer.
     case diskIsSilent
-    /// A finished file cannot have another place; why, and its present name.
+    /// A finished file cannot be moved; the reason, and the file's present name.
     case staysInPlace(Failure, String)
 }
 
 extension Transaction {
-    /// Lets the state machine decide on a record and writes down what it says.
+    /// Lets the state machine decide on a record, and stores the result.
     ///
-    /// - Returns: nil where there is no such task, or where it is on its way out.
+    /// - Returns: nil where there is no such task, or where it is being removed.
     func change(
         _ id: TaskID,
         _ decide: (inout TaskRecord) throws -> [Effect]
@@ -64,7 +64,7 @@ extension Transaction {
         return Change(before: before, after: after, effects: effects)
     }
 
-    /// Deletes a task, and notes its removal, where its effects say so.
+    /// Deletes a task, and records its removal, where the effects say so.
     private func takeOff(_ id: TaskID, _ effects: [Effect]) throws {
         for effect in effects {
             switch effect {
@@ -78,15 +78,15 @@ extension Transaction {
         }
     }
 
-    /// Lets the state machine decide on all tasks in some states, and writes down what it says: most of
-    /// them change alike, which is stored at once.
+    /// Lets the state machine decide on all tasks in some states, and stores the results together,
+    /// because most tasks change in the same way.
     ///
     /// - Parameters:
     ///   - states: The states; tasks that cannot be read are passed over.
-    ///   - refused: Hears of each task that `decide` has refused, which stays as it is.
-    ///   - decide: Decides on one.
+    ///   - refused: Called with each task that `decide` refuses to change.
+    ///   - decide: Decides on one task.
     /// - Returns: the changes in order of ids, without those that have no effect.
-    /// - Throws: `StoreFailure`, or what `decide` throws beside a `Refusal`.
+    /// - Throws: `StoreFailure`, or what `decide` throws other than a `Refusal`.
     func changeAll(
         in states: Set<TaskState.Kind>,
         refused: (TaskID, Refusal) -> Void,
@@ -122,7 +122,7 @@ extension Transaction {
         return changes
     }
 
-    /// The same for one of many: a record that cannot be read must not stop the others.
+    /// Changes one of many tasks; a record that cannot be read must not stop the others.
     ///
     /// - Returns: the change, or none.
     func changeIfReadable(
@@ -136,7 +136,7 @@ extension Transaction {
         }
     }
 
-    /// The same for a verb: what cannot be read can be removed all the same.
+    /// Changes a task by a verb; a record that cannot be read can still be removed.
     ///
     /// - Returns: nil where there is no such task.
     func change(
@@ -151,7 +151,7 @@ extension Transaction {
         }
     }
 
-    /// Takes a task off the list of which nothing is known but its number; its file stays.
+    /// Removes a task whose record cannot be read; its file stays.
     func removeUnreadable(_ id: TaskID) throws -> Change {
         try delete(id)
         try noteRemoval(of: id)
@@ -163,7 +163,7 @@ extension Transaction {
 }
 
 extension Change {
-    /// What the log says of it; nil where the task stays in its state.
+    /// The log line about this change; nil where the task stays in its state.
     var move: String? {
         let id = after.id
         if effects.contains(.announceRemoved) { return "task \(id): removed" }
@@ -171,7 +171,7 @@ extension Change {
         guard before.state.kind != after.state.kind || before.state.holdName != after.state.holdName
         else { return nil }
         var text = "task \(id): \(before.state.logged) → \(after.state.logged)"
-        // Told once, and not again when the next try comes near.
+        // The failure is logged once, and not again when the next try comes near.
         let isNews = before.state == .downloading || before.failure != after.failure
         if isNews, after.state != .downloading, let failure = after.failure {
             text += ": \(failure.code.rawValue), \(failure.message)"
@@ -185,12 +185,12 @@ extension Change {
 }
 
 extension TaskState {
-    /// The state, and what a task waits for in it.
+    /// The state, and what the task waits for in it.
     fileprivate var logged: String {
         kind.rawValue + (holdName.map { " (\($0))" } ?? "")
     }
 
-    /// What a task waits for, beside its turn.
+    /// What a task waits for; nil where it does not wait, or waits only for a slot.
     fileprivate var holdName: String? {
         guard case .waiting(let hold) = self, hold != .queue else { return nil }
         return "\(hold)".prefix { $0 != "(" }.description

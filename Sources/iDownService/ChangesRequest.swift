@@ -4,16 +4,16 @@ import iDownBus
 import iDownData
 import iDownState
 
-/// One page of what changed in the list after a serial, as GetChangesSince asks for it.
+/// One page of what changed in the list after a serial: a call of GetChangesSince.
 struct ChangesRequest: Sendable {
     let since: Int64
-    /// The list that the serial belongs to; nil is this one.
+    /// The id of the list that the serial belongs to; nil means this list.
     let list: String?
-    /// The most tasks.
+    /// The most tasks on the page.
     let limit: Int
     private let start: PageStart
 
-    /// Takes apart what a client asks for.
+    /// Reads what a client asks for.
     ///
     /// - Throws: `InvalidOption` for a `next` that no answer gave for this serial.
     init(since serial: UInt64, _ query: ChangesQuery) throws(ManagerError) {
@@ -35,9 +35,9 @@ struct ChangesRequest: Sendable {
     ///
     /// - Parameters:
     ///   - snapshot: the list.
-    ///   - listing: what the first task is added to.
-    ///   - take: adds one, as the caller sees it.
-    /// - Returns: the page; `LimitExceeded` where nobody knows what changed.
+    ///   - listing: the listing to which the first task is added.
+    ///   - take: adds a task, as the caller sees it.
+    /// - Returns: the page; `LimitExceeded` where the changes are not known any more.
     /// - Throws: `StoreFailure`.
     func page(
         of snapshot: Snapshot,
@@ -45,7 +45,8 @@ struct ChangesRequest: Sendable {
         _ take: (inout TaskListing, TaskRecord) throws -> Void
     ) throws(StoreFailure) -> Result<ChangesPage, any Error> {
         let position = try snapshot.position()
-        // What was removed while pages of the whole list are read is on none of them.
+        // A task that is removed while a client reads pages of the whole list is on none of the
+        // later ones.
         let begin = start.begin ?? position.serial
         let removedSince = since == 0 ? begin : since
         guard list ?? position.list == position.list || since == 0,
@@ -84,11 +85,11 @@ struct ChangesRequest: Sendable {
     }
 }
 
-/// Where a page begins, as clients pass it on in `next`: serial, id, and the serial of the list when
-/// the first page was made.
+/// Where a page begins, in the form of `next`: serial, id, and the serial of the list when the
+/// first page was made.
 private struct PageStart: Sendable, CustomStringConvertible {
     let place: ChangePlace
-    /// Nil for the first page.
+    /// The serial of the list when the first page was made; nil for the first page.
     let begin: Int64?
 
     init(place: ChangePlace, begin: Int64?) {

@@ -5,30 +5,32 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Takes completed tasks off the list when their time is over, if the user wants it so.
+/// Removes completed tasks from the list after the time that the user has set.
 final class Clearing {
-    /// This many tasks leave in one commit.
+    /// The most tasks that one commit removes.
     private static let batch = 500
-    /// The time between two looks, of which both have to find that a task's time is over: a calendar
-    /// that is wrong for a while takes nothing off the list.
+    /// The time between two looks at the clocks.
+    ///
+    /// Both have to find that a task's time is over, so that a calendar that is wrong for a while
+    /// removes nothing.
     private static let rest: Duration = .seconds(3600)
-    /// 2020: what has finished earlier did so by a clock that was not set.
+    /// 2020: tasks that finished earlier did so while the clock was not set.
     private static let firstDate = WallTime(microseconds: 1_577_836_800_000_000)
 
-    /// How long completed tasks stay in the list; nil is for ever.
+    /// How long completed tasks stay in the list; nil means for ever.
     private var age: Duration?
     /// What the clocks said at the last look.
     private var lastLook: (moment: TimeAndChance.Instant, date: WallTime)?
     private var worker: Task<Void, Never>?
 
-    /// Changes how long completed tasks stay in the list; 0 is for ever.
+    /// Changes how long completed tasks stay in the list; 0 means for ever.
     func keep(days: Int, in coordinator: isolated Coordinator) {
         let (seconds, overflows) = Int64(days).multipliedReportingOverflow(by: 86_400)
         age = days > 0 && !overflows ? .seconds(seconds) : nil
         begin(in: coordinator)
     }
 
-    /// Begins anew to look for completed tasks whose time is over.
+    /// Starts again to look for completed tasks whose time is over.
     func begin(in coordinator: isolated Coordinator) {
         stop()
         guard let age, coordinator.hasBegun, !coordinator.isStopping else { return }
@@ -59,7 +61,7 @@ final class Clearing {
         worker = nil
     }
 
-    /// Takes off the list what was completed before a time.
+    /// Removes tasks that were completed before a time.
     private func clear(
         finishedBefore end: WallTime,
         in coordinator: isolated Coordinator
@@ -76,13 +78,13 @@ final class Clearing {
             let count = try await coordinator.commit { transaction in
                 let changes = try due.flatMap { id in
                     try transaction.changeIfReadable(id) { record in
-                        // Somebody may have begun it anew in the meantime.
+                        // The task may have been started again meanwhile.
                         record.state == .completed ? try record.apply(.remove) : []
                     }
                 }
                 return (changes.count, changes)
             }
-            // What is left of them cannot be read.
+            // The remaining records cannot be read.
             guard count > 0 else { return }
         }
     }

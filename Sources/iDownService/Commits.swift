@@ -5,34 +5,33 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Commits changes, carries out their effects in the order of the commits, and then has everybody
-/// told.
+/// Commits changes, carries out their effects in the order of the commits, and then has them told.
 ///
-/// The next commit does not wait until everybody has been told of the last one: however many tasks
-/// that has changed, it holds up neither the next call nor what transfers have to record.
+/// The next commit does not wait until the last one has been told. So even a change of very many
+/// tasks holds up neither the next call nor what transfers have to record.
 final class Commits {
     typealias Queue = CommitQueue<Change>
 
-    /// What is told of one entry of a commit.
+    /// One entry of a commit, kept until it has been told.
     private struct News {
         let changes: [Change]
         let turn: Queue.Turn
         let reply: @Sendable () -> Void
     }
 
-    /// A change of many tasks is carried out and told in pieces of so many: calls that need none of
-    /// it are answered in between.
+    /// Changes of many tasks are carried out and told in pieces of this size, so that other calls
+    /// are answered in between.
     static let piece = 64
 
     private var queue = Queue()
-    /// Nil while there is nothing to commit.
+    /// Commits the entries that wait; nil while there is nothing to commit.
     private var committer: Task<Void, Never>?
     private var news: [News] = []
-    /// Nil while there is nothing to tell.
+    /// Has commits told; nil while there is nothing to tell.
     private var teller: Task<Void, Never>?
-    /// What everybody knows of tasks that have changed since in what is told later.
+    /// The records as last told of tasks whose latest changes are told with a later one.
     private var known: [TaskID: Shared<TaskRecord>] = [:]
-    /// Looks again after the store has failed.
+    /// Fills slots again some time after the store has failed; nil where no such wait runs.
     private var retry: Task<Void, Never>?
     private var isClosed = false
 
@@ -42,14 +41,14 @@ final class Commits {
     /// How many entries wait for the next commit.
     var waiting: Int { queue.count }
 
-    /// Adds an entry to the next commit; refuses it where there is none any more.
+    /// Adds an entry to the next commit; refuses the entry where no commit comes any more.
     func append(_ entry: Queue.Entry, in coordinator: isolated Coordinator) {
         guard !isClosed else { return entry.refuse(ServiceRefusal.stopping) }
         queue.append(entry)
         begin(in: coordinator)
     }
 
-    /// Commits what waits, and fills slots if they are wanted.
+    /// Commits what waits, and fills slots if that is wanted.
     func begin(in coordinator: isolated Coordinator) {
         guard committer == nil, !isClosed else { return }
         committer = Task {
@@ -62,15 +61,15 @@ final class Commits {
         }
     }
 
-    /// Refuses what clients want and what is not in a commit yet.
+    /// Refuses clients' entries that are not in a commit yet.
     func refuseClients() {
         for entry in queue.take(.afterSignals) { entry.refuse(ServiceRefusal.stopping) }
     }
 
-    /// Refuses all that is not in a commit yet.
+    /// Refuses all entries that are not in a commit yet.
     ///
-    /// Returns when the commit that is under way is over and answered, however long that takes:
-    /// what is durable is never refused.
+    /// Returns when the commit that is under way is over and answered, however long that takes: a
+    /// durable change is never refused.
     func close() async {
         isClosed = true
         for entry in queue.take() { entry.refuse(ServiceRefusal.stopping) }
@@ -91,7 +90,9 @@ final class Commits {
         tell(in: coordinator)
     }
 
-    /// Commits what waits, of which nothing but its news is kept: what clients sent may be large.
+    /// Commits what waits.
+    ///
+    /// Only the news are kept, because what clients sent may be large.
     private func commitWaiting(in coordinator: isolated Coordinator) async -> [News] {
         let entries = queue.take()
         var (results, pass) = await commit(entries, in: coordinator)
@@ -99,7 +100,7 @@ final class Commits {
             coordinator.store.releaseReserve()
         {
             coordinator.log.notice("the list's disk is full: its reserve is used")
-            // The pass that failed has taken the wish for it.
+            // The failed pass has used up the wish to fill slots.
             coordinator.slots.want()
             (results, pass) = await commit(entries, in: coordinator)
         }
@@ -139,7 +140,7 @@ final class Commits {
         return (await coordinator.store.commit(bodies), pass)
     }
 
-    /// Looks again after the store has failed; a full disk may have room by then.
+    /// Fills slots again after the store has failed; a full disk may have room by then.
     private func fillSlotsLater(in coordinator: isolated Coordinator) {
         guard retry == nil, !coordinator.isStopping else { return }
         retry = Task {
@@ -189,7 +190,7 @@ final class Commits {
         }
     }
 
-    /// What is told of a change now, in order.
+    /// Returns what is told of a change now, in order.
     private func news(of change: Change, in coordinator: isolated Coordinator) -> [TaskNews] {
         let id = change.after.id
         return change.effects.compactMap { effect in
@@ -214,15 +215,15 @@ final class Commits {
 }
 
 extension Logger {
-    /// A commit that changes more tasks than this is told of as a whole.
+    /// A commit that changes more tasks than this gets one line in the log.
     private static let mostChanges = 32
 
-    /// Writes down what a commit made of some tasks, a line each: which one, what, and why.
+    /// Logs which tasks a commit moved to which states and why, one line each.
     ///
-    /// Neither URL nor name: whoever may read the log need not know what is downloaded, and the
-    /// id leads to both.
+    /// The lines contain no URL and no name, because readers of the log need not know what is
+    /// downloaded. The id leads to both.
     fileprivate func writeDown(_ changes: [Change]) {
-        // A text for each of 100,000 would hold up everybody.
+        // Making a text for each of 100,000 tasks would hold up all calls.
         if changes.count > Self.mostChanges {
             info("\(changes.count) tasks have changed at once")
             guard logLevel <= .debug else { return }

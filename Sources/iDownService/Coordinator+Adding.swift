@@ -6,15 +6,15 @@ package import iDownState
 import iDownloader
 
 extension Coordinator {
-    /// Adds all of them in one commit, or none.
+    /// Adds all tasks in one commit, or none.
     ///
-    /// A wish that an unfinished task already fulfils resumes that one instead.
+    /// Where an unfinished task for the same download exists, that task is resumed instead.
     ///
     /// - Parameters:
-    ///   - wishes: what to add, in order.
-    ///   - token: the same token gives the same ids for ever, whatever the wishes.
-    ///   - answer: receives an id for each wish; or a `ServiceRefusal`, or what the store says, and
-    ///     nothing is added then.
+    ///   - wishes: the tasks to add, in order.
+    ///   - token: the same token gives the same ids for ever, whatever the tasks.
+    ///   - answer: receives an id for each task; or a `ServiceRefusal` or the store's error, and
+    ///     then nothing has been added.
     func add(
         _ wishes: [NewTask],
         token: String?,
@@ -34,7 +34,7 @@ extension Coordinator {
 }
 
 extension Coordinator {
-    /// What a call with this token was answered; nil for a new one.
+    /// Returns the ids that a call with this token was answered; nil for a new token.
     package func ids(forToken token: String) async throws -> [TaskID]? {
         try await store.readNow { snapshot throws(StoreFailure) in
             try snapshot.taskIDs(forToken: token)
@@ -43,10 +43,10 @@ extension Coordinator {
 }
 
 extension Transaction {
-    /// Adds a task for each wish, or resumes the unfinished task that already stands for it.
+    /// Adds each task, or resumes the unfinished task for the same download.
     ///
-    /// - Returns: an id for each wish, and what has changed.
-    /// - Throws: `ServiceRefusal`, or what the store says; the transaction is to be undone then.
+    /// - Returns: an id for each task, and what has changed.
+    /// - Throws: `ServiceRefusal`, or the store's error; the transaction then has to be undone.
     fileprivate func add(
         _ wishes: [NewTask],
         at now: WallTime
@@ -85,7 +85,7 @@ extension Transaction {
                 "An application may have at most \(limit) downloads in the list. Remove some first."
             )
         }
-        // A list is no longer than the number of ids that were ever given.
+        // The list holds at most as many tasks as ids were ever given.
         if taken > 0, let newest = ids.max(), newest.rawValue > Contract.maximumTasks,
             try counts().total > Contract.maximumTasks
         {
@@ -98,12 +98,12 @@ extension Transaction {
 
     /// Adds the files of a metalink, at the metalink's priority.
     ///
-    /// After a crash they come once more: a file whose task has completed or was cancelled since is
-    /// not added again.
+    /// After a crash the same files may come again: a file whose task has completed or was
+    /// cancelled since is not added again.
     ///
     /// - Returns: the id of each file's task, once and in the order of the metalink, and what has
     ///   changed.
-    /// - Throws: `ServiceRefusal`, or what the store says; the transaction is to be undone then.
+    /// - Throws: `ServiceRefusal`, or the store's error; the transaction then has to be undone.
     func add(
         _ wishes: [NewTask],
         listedBy metalink: TaskRecord,
@@ -125,7 +125,7 @@ extension Transaction {
         return (ids, changes)
     }
 
-    /// The tasks of a metalink's list that have completed or were cancelled.
+    /// Returns the tasks from a metalink that have completed or were cancelled.
     private func endedTasks(listedBy metalink: TaskRecord) throws -> [ListedName: TaskID] {
         var ended: [ListedName: TaskID] = [:]
         for id in metalink.listedTasks {
@@ -138,10 +138,11 @@ extension Transaction {
         return ended
     }
 
-    /// The unfinished task that already stands for a wish, resumed unless it is to stay paused.
+    /// Returns the unfinished task for the same download, resumed unless the new one is to be
+    /// paused.
     ///
-    /// A wish that may not use the user's logins resumes no task that may, unless the wish is the
-    /// user's own.
+    /// A request that may not use the user's logins resumes no task that may, unless the request is
+    /// the user's own.
     fileprivate func resume(_ wish: NewTask) throws -> (TaskID, Change?)? {
         let request = wish.request
         let id = try unfinishedTask(
@@ -161,7 +162,8 @@ extension Transaction {
                     guard request.usesStoredLogins || wish.isUsersOwn || !usesLogins else {
                         return []
                     }
-                    // The user's own wish may do more than the link's that came before.
+                    // The user's own request may use logins, unlike the request of a link that came
+                    // before.
                     let isLent = request.usesStoredLogins && !usesLogins
                     if isLent { record.request.usesStoredLogins = true }
                     let effects = try record.apply(.resume)
@@ -182,7 +184,7 @@ extension Transaction {
     }
 }
 
-/// What tells one file of a metalink from another.
+/// The URL and name that tell one file of a metalink from another.
 private struct ListedName: Hashable {
     let url: String
     let fileName: String?

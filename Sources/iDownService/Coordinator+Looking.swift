@@ -6,9 +6,9 @@ package import iDownData
 package import iDownState
 import iDownloader
 
-// What is asked and changes nothing.
+// Requests that read and change nothing.
 extension Coordinator {
-    /// A task as it is at this moment.
+    /// Returns a task as it is at this moment.
     ///
     /// - Throws: `ServiceRefusal.noSuchTask`.
     package func task(_ id: TaskID) async throws -> TaskSnapshot {
@@ -19,24 +19,24 @@ extension Coordinator {
         return snapshot(of: record)
     }
 
-    /// The same task where its record is at hand; else nil.
+    /// Returns a task if its record is in memory; nil otherwise.
     func taskAtHand(_ id: TaskID) -> TaskSnapshot? {
         guard let record = store.recentTask(id), record.value.intent != .remove else { return nil }
         return snapshot(of: record)
     }
 
-    /// What a task looks like from outside at this moment.
+    /// Returns a task as clients see it at this moment.
     func snapshot(of record: Shared<TaskRecord>) -> TaskSnapshot {
         var snapshot = slots.snapshot(of: record)
         snapshot.isVerifying = verifications.isReading(record.value)
         return snapshot
     }
 
-    /// Takes all tasks into a value, in the order of adding and away from the service's own thread.
+    /// Adds all tasks to a value, in the order of adding, off the service's own thread.
     ///
     /// - Parameters:
-    ///   - result: What the first one is added to.
-    ///   - take: Adds one; what it throws ends the walk.
+    ///   - result: The value to which the first task is added.
+    ///   - take: Adds a task to the value; an error that it throws ends the walk.
     /// - Returns: The value with all tasks.
     /// - Throws: What `take` throws; `StoreFailure`.
     package func tasks<Listing: Sendable>(
@@ -49,12 +49,12 @@ extension Coordinator {
         }.page
     }
 
-    /// Takes some tasks into a value, in the order of the ids and away from the service's own thread.
+    /// Adds some tasks to a value, in the order of the ids, off the service's own thread.
     ///
     /// - Parameters:
     ///   - ids: The tasks; those that are not in the list are left out.
-    ///   - result: What the first one is added to.
-    ///   - take: Adds one; what it throws ends the walk.
+    ///   - result: The value to which the first task is added.
+    ///   - take: Adds a task to the value; an error that it throws ends the walk.
     /// - Returns: The value with the tasks.
     /// - Throws: What `take` throws; `StoreFailure`.
     func tasks<Listing: Sendable>(
@@ -68,12 +68,12 @@ extension Coordinator {
         }.page
     }
 
-    /// One page of the tasks that a search finds, and how many it finds in all.
+    /// Returns one page of the tasks that a search finds, and how many it finds in all.
     ///
     /// - Parameters:
-    ///   - search: What is looked for.
-    ///   - page: What the first one is added to.
-    ///   - take: Adds one; what it throws ends the search.
+    ///   - search: What to search for.
+    ///   - page: The value to which the first task is added.
+    ///   - take: Adds a task to the value; an error that it throws ends the search.
     /// - Returns: The value with the tasks of the page, and the number of all.
     /// - Throws: What `take` throws; `StoreFailure`.
     package func find<Page: Sendable>(
@@ -91,7 +91,7 @@ extension Coordinator {
         }
     }
 
-    /// The running tasks of which is known when they are done, the first to be done first.
+    /// Returns the running tasks whose time left is known, the shortest first.
     private static func byTimeLeft(
         _ snapshot: Snapshot,
         _ view: (TaskRecord) -> TaskSnapshot
@@ -130,14 +130,14 @@ extension Coordinator {
         return try found.get()
     }
 
-    /// One page of what changed after a serial.
+    /// Returns one page of what changed after a serial.
     ///
     /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - listing: what the first task is added to.
-    ///   - take: adds one, as the caller sees it.
+    ///   - request: what the client asks for.
+    ///   - listing: the listing to which the first task is added.
+    ///   - take: adds a task, as the caller sees it.
     /// - Returns: the page.
-    /// - Throws: `LimitExceeded` where nobody knows what changed; `StoreFailure`.
+    /// - Throws: `LimitExceeded` where the changes are not known any more; `StoreFailure`.
     func changes(
         _ request: ChangesRequest,
         into listing: TaskListing,
@@ -149,12 +149,12 @@ extension Coordinator {
         }.get()
     }
 
-    /// Which list this is, and its newest serial.
+    /// Returns the id of this list, and its newest serial.
     func position() async throws -> ListPosition {
         try await store.readNow { snapshot throws(StoreFailure) in try snapshot.position() }
     }
 
-    /// The ids of all tasks, in the order of adding.
+    /// Returns the ids of all tasks, in the order of adding.
     package func taskIDs() async throws -> [TaskID] {
         try await store.read { snapshot throws(StoreFailure) in try snapshot.allIDs() }
     }
@@ -163,38 +163,39 @@ extension Coordinator {
         try await store.committedCounts()
     }
 
-    /// Bytes a second, over all tasks.
+    /// The speed of all tasks together, in bytes a second.
     package var speed: UInt64 { slots.speed }
 
-    /// Whether nothing runs and nothing waits, whatever for: its turn, its next try, the network,
-    /// room on a disk.
+    /// Whether no task runs and none waits for anything: a slot, its next try, the network, disk
+    /// space.
     package var isIdle: Bool {
         get async {
-            // A list that cannot be looked at may hold anything.
+            // A list that cannot be read may hold waiting tasks.
             guard let counts = try? await counts(), counts[.waiting] == 0 else { return false }
             return slots.isEmpty && commits.isIdle && handOvers.isIdle
         }
     }
 
-    /// What has happened in the attempts of a task that is not complete, the oldest first.
+    /// Returns the history of a task's attempts, the oldest entry first; empty for a completed
+    /// task.
     package func history(of id: TaskID) async throws -> [History.Entry] {
         let record = try await task(id).record
-        // Its transfer may not have ended yet.
+        // The transfer of a completed task may not have ended yet.
         return record.state == .completed ? [] : engine.history(of: id)
     }
 
-    /// The connections that a task has open, the oldest first.
+    /// Returns the connections that a task has open, the oldest first.
     func connections(of id: TaskID) async throws -> [LiveProgress.OpenConnection] {
         _ = try await task(id)
         return slots.running[id]?.live.openConnections(at: time.now) ?? []
     }
 
-    /// Why a task does not move; empty where it does or is completed.
+    /// Returns why a task makes no progress; empty where it does or is completed.
     func reasons(for id: TaskID) async throws -> [Reason] {
         try await Explanation(of: try await task(id), in: self).reasons
     }
 
-    /// Looks at something in a folder.
+    /// Looks at something in a folder, for a limited time.
     ///
     /// - Returns: what was found; nil where the folder's disk does not answer within `limit`.
     func look<Value: Sendable>(

@@ -5,9 +5,9 @@ import iDownData
 package import iDownState
 import iDownloader
 
-// Verbs for many tasks at once, one commit each.
+// Verbs for many tasks at once, in one commit where that is possible.
 extension Coordinator {
-    /// Carries out a verb on every task in one of the states.
+    /// Carries out a verb on all tasks in some states.
     ///
     /// - Returns: how many tasks it changed.
     package func carryOut(
@@ -18,7 +18,7 @@ extension Coordinator {
         let (count, publishing) = try await commit(answering: .afterSignals) { transaction in
             var publishing: [TaskID] = []
             let changes = try transaction.changeAll(in: states) { id, refusal in
-                // Any other is being removed at this moment.
+                // A task with another refusal is being removed at this moment.
                 if refusal == .publishing { publishing.append(id) }
             } _: {
                 try $0.apply(command)
@@ -28,15 +28,15 @@ extension Coordinator {
         return try await count + carryOutLater(command, on: publishing, isRest: count > 0)
     }
 
-    /// Carries out a verb on tasks that are refused while their files may be getting their names.
+    /// Carries out a verb on tasks that refused it because their files may be getting their names.
     ///
-    /// Most are completed then. But an attempt that has just begun finds out first what an earlier
-    /// one has left, and goes on downloading where that was no complete file.
+    /// Most of these tasks are completed then. But an attempt that has just begun first checks what
+    /// an earlier one left, and goes on downloading if that was no complete file.
     ///
     /// - Parameters:
     ///   - command: the verb.
     ///   - ids: the tasks.
-    ///   - isRest: whether others have changed already: that is what the caller has to know then.
+    ///   - isRest: whether other tasks have changed already; errors are then logged and not thrown.
     /// - Returns: how many tasks it changed.
     /// - Throws: what keeps it from changing any.
     private func carryOutLater(
@@ -49,7 +49,7 @@ extension Coordinator {
             do {
                 count += try await carryOut(command, on: [id])
             } catch ServiceRefusal.noSuchTask {
-                // Removed meanwhile.
+                // The task was removed meanwhile.
             } catch ServiceRefusal.stopping where isRest || count > 0 {
                 break
             } catch {
@@ -60,22 +60,22 @@ extension Coordinator {
         return count
     }
 
-    /// Carries out a verb on a selection; those that cannot take it are passed over.
+    /// Carries out a verb on a selection, and passes over tasks that cannot take it.
     ///
     /// - Returns: how many tasks it changed.
-    /// - Throws: `ServiceRefusal.noSuchTask`, and nothing has changed, where one is not there.
+    /// - Throws: `ServiceRefusal.noSuchTask` if a task does not exist; nothing has changed then.
     package func carryOut(_ command: Command, on ids: [TaskID]) async throws -> Int {
         try await carryOut(command, on: ids, sparingFinishedBut: nil).changed
     }
 
-    /// The same, where of the finished tasks only some are meant.
+    /// Carries out a verb on a selection, but spares finished tasks that are not meant.
     ///
     /// - Parameters:
     ///   - command: The verb.
     ///   - ids: The selection.
-    ///   - meant: The finished ones that are; nil for all.
-    /// - Returns: how many tasks it changed, and the finished ones that were not meant.
-    /// - Throws: as above.
+    ///   - meant: The finished tasks that are meant; nil for all.
+    /// - Returns: how many tasks it changed, and the finished ones that it spared.
+    /// - Throws: what ``carryOut(_:on:)`` throws.
     func carryOut(
         _ command: Command,
         on ids: [TaskID],
@@ -83,9 +83,9 @@ extension Coordinator {
     ) async throws -> (changed: Int, spared: [TaskID]) {
         var publishing: [TaskID] = []
         var hangs = false
-        // A file that is just being given its name is worth a short wait.
+        // Wait for files that are just getting their names, but only for a short time.
         for round in 0..<3 {
-            // Files that are in the trash already take their tasks along.
+            // Tasks whose files are in the trash already leave the list even during a stop.
             if meant == nil { try refuseWhileStopping() }
             let mayPassOver = round == 2 || hangs
             let turn = meant == nil ? Commits.Queue.Turn.afterSignals : .inOrder
@@ -105,14 +105,14 @@ extension Coordinator {
         return (0, [])
     }
 
-    /// Waits for what the caller of a verb is to find done, beside the record.
+    /// Waits for the work that a verb causes beside the record, before its caller is answered.
     func finish(_ command: Command, on ids: [TaskID]) async {
         switch command {
-        // The file is gone before the caller hears that it is, unless its disk hangs.
+        // The file is deleted before the caller is answered, unless its disk hangs.
         case .remove, .cancel:
             for id in ids { guard await deletions.end(of: id, in: self) else { return } }
-        // The bytes that are kept are on record; a disk that hangs costs the time of one, not of
-        // all.
+        // The kept bytes are recorded before the caller is answered. All tasks share one time
+        // limit, because disks may hang.
         case .pause:
             let deadline = time.now + Self.longestPause
             for id in ids where time.now < deadline { await transferEnd(of: id) }
@@ -124,9 +124,9 @@ extension Coordinator {
 /// What a verb did to a selection.
 private struct Selection: Sendable {
     var changed: [TaskID] = []
-    /// Finished, and not meant.
+    /// Finished tasks that are not meant.
     var spared: [TaskID] = []
-    /// With any of these nothing has changed yet.
+    /// Tasks whose files are getting their names; if there are any, nothing has changed yet.
     var publishing: [TaskID] = []
 }
 
@@ -172,7 +172,7 @@ extension Transaction {
                 changes.append(change)
                 selection.changed.append(id)
             } catch is Refusal {
-                // The verb makes no sense for this one.
+                // The verb makes no sense for this task.
             }
         }
         return (selection, changes)

@@ -6,11 +6,11 @@ package import iDownState
 import iDownloader
 
 extension Coordinator {
-    /// Carries out a verb on one task; returns once that is durable.
+    /// Carries out a verb on one task; returns once the change is durable.
     package func carryOut(_ command: Command, on id: TaskID) async throws {
         let rests = engine.rests
         try await decide(on: id, for: command) { record throws(Refusal) in
-            // Who asks for a try by hand does not wait for a host's sake either.
+            // A user who asks for a try by hand does not wait for the server's pause either.
             if command == .retry, record.state.isBackOff {
                 rests.end(for: id, at: record.request.origin)
             }
@@ -19,17 +19,17 @@ extension Coordinator {
         await finish(command, on: [id])
     }
 
-    /// Gives a task another place in the queue; returns once that is durable.
+    /// Changes a task's place in the queue; returns once the change is durable.
     package func setPriority(_ priority: Int32, of id: TaskID) async throws {
         try await decide(on: id) { record throws(Refusal) in try record.setPriority(priority) }
     }
 
-    /// Changes a task's most bytes a second, 0 for no limit; returns once that is durable.
+    /// Limits a task's bytes a second, 0 for no limit; returns once the change is durable.
     package func setSpeedLimit(of id: TaskID, to limit: Int64) async throws {
         try await decide(on: id) { record throws(Refusal) in try record.limitSpeed(to: limit) }
     }
 
-    /// Changes a task's most connections, nil for the service's setting; returns once that is
+    /// Limits a task's connections, nil for the service's setting; returns once the change is
     /// durable.
     package func setConnections(of id: TaskID, to number: Int?) async throws {
         try await decide(on: id) { record throws(Refusal) in
@@ -37,7 +37,8 @@ extension Coordinator {
         }
     }
 
-    /// Takes a selection off the list, its finished files into the trash; see ``Trashing``.
+    /// Removes a selection from the list, and moves its finished files to the trash; see
+    /// ``Trashing``.
     package func remove(
         _ ids: [TaskID],
         trashingWith dataHome: String,
@@ -46,14 +47,15 @@ extension Coordinator {
         try await trashing.remove(ids, dataHome, goingToDisk, in: self)
     }
 
-    /// Gives a task a fresh link; returns once that is durable.
+    /// Gives a task a fresh link; returns once the change is durable.
     package func setURL(of id: TaskID, to url: URLReference) async throws {
         var edit = TaskEdit()
         edit.url = url.text
         try await self.edit(id, edit)
     }
 
-    /// Changes what was asked for; returns once that is durable, and a finished file has its place.
+    /// Changes a task's options; returns once the change is durable, and a finished file is in its
+    /// place.
     package func edit(_ id: TaskID, _ edit: TaskEdit) async throws {
         moves.expect(id)
         defer { moves.forget(id) }
@@ -62,7 +64,7 @@ extension Coordinator {
             let new = edit.url.flatMap { try? URLReference($0) }
             return try record.edit(edit, isSameOrigin: new == nil || old?.origin == new?.origin)
         }
-        // An unfinished file may take long: its end is told when it comes.
+        // Moving an unfinished file may take long, so its end is told later.
         guard change.effects.contains(.moveFile), change.after.state == .completed,
             let place = change.after.destination,
             case .failed(let failure) = await moves.end(
@@ -78,15 +80,15 @@ extension Coordinator {
         throw ServiceRefusal.staysInPlace(failure, before.displayName)
     }
 
-    /// Has something decided about a task; returns once that is durable.
+    /// Commits a decision about a task; returns once the change is durable.
     ///
     /// - Parameters:
     ///   - id: the task.
     ///   - command: the verb; nil for an edit.
-    ///   - evenWhileStopping: whether it belongs to what is durable already.
+    ///   - evenWhileStopping: whether the decision belongs to a change that is already durable.
     ///   - body: decides.
     /// - Returns: what has changed.
-    /// - Throws: `ServiceRefusal`, `Refusal`, or what the store says.
+    /// - Throws: `ServiceRefusal`, `Refusal`, or the store's error.
     @discardableResult
     private func decide(
         on id: TaskID,
@@ -109,14 +111,14 @@ extension Coordinator {
         }
     }
 
-    /// Tries something again that was refused while a task's file is getting its name, is on its way
-    /// to another folder or is being deleted.
+    /// Repeats an attempt that is refused while the task's file is getting its name, is being moved
+    /// or is being deleted.
     ///
     /// - Parameters:
-    ///   - id: the task; nil where nobody knew of one before.
-    ///   - attempt: what is tried.
+    ///   - id: the task; nil where no task was known before.
+    ///   - attempt: what to try.
     /// - Returns: what the attempt returns.
-    /// - Throws: what it throws; the `Refusal` where that goes on for too long.
+    /// - Throws: what the attempt throws; the `Refusal` if that goes on for too long.
     func whenSettled<Value>(
         _ id: TaskID?,
         _ attempt: () async throws -> Value
@@ -128,7 +130,7 @@ extension Coordinator {
             } catch let refusal as Refusal {
                 guard let id, refusal != .gone else { throw refusal }
                 try refuseWhileStopping()
-                // Each of these is over soon, and then the task is judged anew.
+                // Each of these states is over soon, and then the attempt is repeated.
                 switch refusal {
                 case .publishing:
                     switch await publications.end(of: id, in: self) {
@@ -136,7 +138,7 @@ extension Coordinator {
                         try refuseWhileStopping()
                         continue
                     case .hangs: throw refusal
-                    // It may just have ended, or it has to be looked at.
+                    // The publication may just have ended, or nobody has found out its result yet.
                     case .unknown:
                         guard await publications.settle([id], in: self) else { throw refusal }
                     }
@@ -156,7 +158,7 @@ extension Coordinator {
 }
 
 extension TaskEdit {
-    /// What brings back the values of a completed task that this one changes, but for its place.
+    /// Returns the edit that restores the values of a completed task, except for its place.
     fileprivate func undone(to before: TaskRecord) -> TaskEdit {
         var edit = TaskEdit()
         if priority != nil { edit.priority = before.priority }

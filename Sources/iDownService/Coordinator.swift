@@ -6,13 +6,13 @@ package import iDownData
 package import iDownState
 package import iDownloader
 
-/// The hub: has every change decided and committed, and then carries out its effects in order.
+/// The hub of the service: decides and commits every change, then carries out its effects in order.
 ///
 /// A change is decided inside the transaction that records it, and not in memory before. So nobody
-/// has seen what a failed commit undoes, and two commands for one task cannot overtake each other.
-/// Memory holds only the transfers that run, so 100,000 waiting tasks cost none.
+/// sees a change that a failed commit undoes, and two commands for one task cannot overtake each
+/// other. Memory holds only the transfers that run, so 100,000 waiting tasks cost none.
 ///
-/// Each of its parts keeps its own state and is only touched on the coordinator's executor.
+/// Each part keeps its own state and is only used on the coordinator's executor.
 package actor Coordinator {
     package nonisolated let executor: QueueExecutor
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -22,7 +22,7 @@ package actor Coordinator {
     let store: Store
     let engine: Engine
     let log: Logger
-    /// The clocks that everything here waits by.
+    /// The clocks for all waits of the coordinator.
     nonisolated var time: TimeAndChance { engine.time }
 
     let commits = Commits()
@@ -49,23 +49,24 @@ package actor Coordinator {
     private(set) var announcer: (any Announcing)?
     private(set) var hasBegun = false
     private(set) var isStopping = false
-    /// Lets ``stop()`` go on once the last transfer is over.
+    /// Resumes ``stop()`` once the last transfer is over.
     private let stops = Waiters<Bool, Void>()
 
-    /// A full disk is looked at again this often while a task waits for it, and never otherwise.
+    /// The time between two looks at a full disk; the disk is only looked at while a task waits for
+    /// it.
     package static let spaceInterval: Duration = .seconds(10)
 
-    /// A store that cannot be written is tried again at this pace.
+    /// The wait before a store that cannot be written is tried again.
     static let storeRetryInterval: Duration = .seconds(5)
 
-    /// The longest that a verb waits for what a disk does beside the record; the intent is durable
-    /// by then, and a disk that hangs may answer tomorrow.
+    /// The longest that a verb waits for work on a disk beside the record; the intent is already
+    /// durable then, and a hanging disk may take until tomorrow.
     static let longestPause: Duration = .seconds(1)
 
-    /// The longest that anybody waits for a look at a folder: its disk may hang.
+    /// The longest wait for a look at a folder, whose disk may hang.
     static let longestLook: Duration = .seconds(2)
 
-    /// What ending the transfers may cost; the rest of a second is for closing the list.
+    /// The time for ending the transfers; the rest of a second is for closing the list.
     private static let stoppingTime: Duration = .milliseconds(700)
 
     package init(
@@ -86,22 +87,22 @@ package actor Coordinator {
         self.log = log
     }
 
-    /// From now on this one hears of every change.
+    /// Sends every change to an announcer from now on.
     package func announce(to announcer: any Announcing) async {
         self.announcer = announcer
         if let counts = try? await counts() { countTeller.begin(with: counts) }
     }
 
-    /// Takes up what the last run of the service left; nothing starts before ``begin()``.
+    /// Takes up the tasks that the last run left; nothing starts before ``begin()``.
     ///
     /// - Throws: `StoreFailure`.
     package func restore() async throws { try await restart.restore(in: self) }
 
-    /// Tasks whose file the last run has published and this one recorded, before anybody listened;
-    /// the first of them where they are many.
+    /// Tasks whose file the last run has published and this one recorded, before clients could
+    /// listen; only the first if they are many.
     package var completedByRestore: [TaskSnapshot] { restart.completed }
 
-    /// Starts what may run.
+    /// Starts the tasks that may run.
     package func begin() {
         hasBegun = true
         fillSlots()
@@ -113,7 +114,8 @@ package actor Coordinator {
 
     // MARK: Commits
 
-    /// Has `body` run in the next transaction; returns once that is durable, when its turn comes.
+    /// Runs `body` in the next transaction; returns once that is durable, at the time that `turn`
+    /// says.
     func commit<Value: Sendable>(
         answering turn: Commits.Queue.Turn = .inOrder,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
@@ -126,9 +128,9 @@ package actor Coordinator {
         }
     }
 
-    /// Commits what `decide` makes of a task.
+    /// Commits what `decide` changes in a task.
     ///
-    /// - Returns: nil where it does nothing, or where there is no such task.
+    /// - Returns: nil where `decide` changes nothing, or where there is no such task.
     func commitChange(
         of id: TaskID,
         answering turn: Commits.Queue.Turn = .inOrder,
@@ -141,22 +143,22 @@ package actor Coordinator {
         }
     }
 
-    /// Commits one event of the world.
+    /// Commits one event that happened to a task.
     ///
-    /// - Returns: nil where it does nothing, or where there is no such task.
+    /// - Returns: nil where the event changes nothing, or where there is no such task.
     @discardableResult
     func recordEvent(_ event: Event, of id: TaskID) async throws -> Change? {
         let now = time.date
         return try await commitChange(of: id) { $0.apply(event, at: now, jitter: 0) }
     }
 
-    /// Looks whether a slot can be filled.
+    /// Has slots filled in the next commit.
     func fillSlots() {
         slots.want()
         commits.begin(in: self)
     }
 
-    /// Carries out what is left to do once a change is committed, but for telling of it.
+    /// Carries out the effects of a committed change, except for telling it.
     func carryOut(_ change: Change) {
         let (id, after) = (change.after.id, change.after)
         slots.note(change)
@@ -164,7 +166,7 @@ package actor Coordinator {
         handOvers.note(change, in: self)
         if !after.state.isBackOff {
             retries.remove(id)
-            // While it runs it may just have met a host that rests.
+            // A running task may just have met a server that asked for a pause.
             if after.state != .downloading { engine.rests.forget(id) }
         }
         for effect in change.effects {
@@ -176,7 +178,7 @@ package actor Coordinator {
                 engine.forgetFindings(on: id)
             case .startTransfer:
                 slots.start(after, in: self)
-                // Its new link may lead where nothing may come from now.
+                // The task's new link may belong to an origin for which the task has to wait.
                 if change.before?.state == .downloading { holds.adjust(in: self) }
             case .stopTransfer(let attempt):
                 slots.stop(id, attempt)
@@ -192,7 +194,7 @@ package actor Coordinator {
                 retries.schedule(id, after: wait, in: self)
             }
         }
-        // The finished file holds its name by itself from now on.
+        // The finished file itself takes its name from now on.
         if after.state == .completed { engine.forgetName(of: after) }
         publications.note(after, isRunning: slots.running[id] != nil)
         custody.note(change, for: self)
@@ -207,10 +209,11 @@ package actor Coordinator {
         if isStopping { throw .stopping }
     }
 
-    /// Refuses what is new and ends all transfers, each with a checkpoint.
+    /// Refuses new requests and ends all transfers, each with a checkpoint.
     ///
-    /// What was committed is answered as done when this returns, and nothing is committed any more.
-    /// What a slow disk has not synced in time stays out of the record and is fetched again.
+    /// When this returns, all that was committed has been answered, and nothing is committed any
+    /// more. Bytes that a slow disk has not synced in time stay out of the record and are fetched
+    /// again.
     package func stop() async {
         guard !isStopping else { return }
         isStopping = true
@@ -234,22 +237,22 @@ package actor Coordinator {
         await hosts.finish(in: self)
     }
 
-    /// Whether nothing is under way that the end of the service has to wait for.
+    /// Whether nothing is under way that the end of the service waits for.
     private var isQuiet: Bool { slots.isEmpty && trashing.isIdle }
 
-    /// A transfer is over, or something else that the end of the service waits for.
+    /// Notes the end of a transfer, or of something else that the end of the service waits for.
     func noteEnd() { if isQuiet { stops.release(true, with: ()) } }
 }
 
-// MARK: What others tell
+// MARK: Conditions and settings
 
 extension Coordinator {
-    /// Whoever knows of the network's links tells each change.
+    /// Sets whether there is a network; called at each change.
     package func setOnline(_ isOnline: Bool) {
         holds.change(in: self) { $0.isOnline = isOnline }
     }
 
-    /// Whoever knows of the desktop's services tells each change of what they say.
+    /// Sets what the desktop's services say of network and power; called at each change.
     package func setConditions(isCaptive: Bool, isMetered: Bool, isBatteryLow: Bool) {
         holds.change(in: self) { conditions in
             conditions.isCaptive = isCaptive
@@ -258,31 +261,31 @@ extension Coordinator {
         }
     }
 
-    /// Changes what tasks wait for; at once, also those that run.
+    /// Changes what tasks wait for; this acts at once, on running tasks too.
     package func setHoldWishes(_ wishes: HoldWishes) { holds.change(wishes, in: self) }
 
-    /// Changes how many tasks may run; acts at once.
+    /// Changes how many tasks may run; this acts at once.
     package func setSlots(_ slots: Int) {
         self.slots.change(to: slots)
         fillSlots()
     }
 
-    /// Changes how long completed tasks stay in the list; 0 is for ever.
+    /// Changes how long completed tasks stay in the list; 0 means for ever.
     package func keepCompleted(days: Int) { clearing.keep(days: days, in: self) }
 
-    /// Takes up what is in the file, and from now on keeps there what is learned of hosts.
+    /// Reads the stored host knowledge from a file, and stores later host knowledge there.
     package func rememberHosts(in file: HostsFile) { hosts.use(file, for: engine) }
 
-    /// From now on logins are kept there; to be called again each time that it may have been opened.
+    /// Keeps logins in a vault from now on; to be called again whenever it may have been opened.
     package func keepLogins(in vault: any LoginVault) { custody.keep(in: vault, for: self) }
 
-    /// Waits until a stopped transfer has recorded what it kept.
+    /// Waits until a stopped transfer has recorded the bytes that it kept.
     func transferEnd(of id: TaskID) async { await slots.waitForEnd(of: id, in: self) }
 
     /// Ends all transfers before the computer sleeps; returns once they are over.
     package func fallAsleep() async { await holds.fallAsleep(in: self) }
 
-    /// Goes on with fresh connections.
+    /// Starts tasks again after a sleep, with fresh connections.
     package func awaken() { holds.awaken(in: self) }
 
     package var isAsleep: Bool { holds.isAsleep }

@@ -3,20 +3,21 @@
 import iDownData
 import iDownloader
 
-/// Tells how many tasks are in each state.
+/// Announces how many tasks are in each state.
 final class CountTeller {
-    /// Soon enough for eyes, and one signal for all that a script does at once.
+    /// Short enough for people to see no delay, and long enough for one signal about all that a
+    /// script does at once.
     private static let delay: Duration = .milliseconds(50)
 
     private var told = TaskCounts()
     private var isStale = false
-    /// Nil while the counts are as last told.
+    /// Waits to tell the counts; nil while they are as last told.
     private var teller: Task<Void, Never>?
 
-    /// Takes note of what everybody knows.
+    /// Sets the counts that clients know.
     func begin(with counts: TaskCounts) { told = counts }
 
-    /// Has the counts told soon: in a burst of changes not once for each.
+    /// Tells the counts after a short delay, so that a burst of changes causes one signal.
     func change(in coordinator: isolated Coordinator) {
         isStale = true
         guard teller == nil, !coordinator.isStopping else { return }

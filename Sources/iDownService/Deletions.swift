@@ -5,22 +5,22 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// The partial files that are to be deleted, and work on files that the file system has refused.
+/// Deletes partial files, and repeats work on files that the file system has refused.
 ///
-/// The intent stands in the record: what is not done when the service ends is done by the next one.
+/// The record holds the intent: the next run of the service does what this one leaves undone.
 final class Deletions {
-    /// Of each task with a deletion under way the number of the last one.
+    /// For each task with a deletion under way, the number of its last deletion.
     private(set) var underWay: [TaskID: Int] = [:]
-    /// The number of the last deletion of all.
+    /// The number of the last deletion of all tasks.
     private(set) var last = 0
     private let waiters = Waiters<TaskID, Void>()
-    /// Work that is tried again.
+    /// Work that is being repeated until it succeeds.
     private var repeats: [TaskID: Task<Void, Never>] = [:]
 
-    /// Whether work on a task's file is to be tried again.
+    /// Returns whether work on a task's file is being repeated.
     func repeats(for id: TaskID) -> Bool { repeats[id] != nil }
 
-    /// Carries out the intent to delete, once no transfer holds the file.
+    /// Carries out the intent to delete once no transfer has the file open.
     func begin(of record: TaskRecord, in coordinator: isolated Coordinator) {
         let id = record.id
         repeats.removeValue(forKey: id)?.cancel()
@@ -33,15 +33,15 @@ final class Deletions {
             if await !Self.finish(record, in: coordinator) {
                 tryAgain(id, in: coordinator) { await Self.finish(record, in: coordinator) }
             }
-            // A later one, of a verb that came meanwhile, is not over with this one.
+            // If a verb has begun a later deletion meanwhile, that one is not over yet.
             guard underWay[id] == number else { return }
             underWay[id] = nil
             waiters.release(id, with: ())
         }
     }
 
-    /// Waits until a deletion has been tried, or for ``Coordinator/longestPause``: it is carried
-    /// out when the disk answers.
+    /// Waits until a deletion has been tried, but no longer than ``Coordinator/longestPause``: a
+    /// disk that hangs gets its deletion later.
     ///
     /// - Returns: false where the disk has not answered in time.
     func end(of id: TaskID, in coordinator: isolated Coordinator) async -> Bool {
@@ -53,8 +53,9 @@ final class Deletions {
         return false
     }
 
-    /// Repeats work on a task's file until it succeeds or the service ends; the intent stands in
-    /// the record, so that the next start carries it out otherwise.
+    /// Repeats work on a task's file until it succeeds or the service ends.
+    ///
+    /// The record holds the intent, so the next start carries it out otherwise.
     func tryAgain(
         _ id: TaskID,
         in coordinator: isolated Coordinator,
@@ -71,18 +72,19 @@ final class Deletions {
         }
     }
 
-    /// The service ends: what is durable counts as done for those who wait.
+    /// Ends all waits and repeats, because the service ends; a durable intent counts as done.
     func stop() {
         for work in repeats.values { work.cancel() }
         waiters.releaseAll(with: ())
     }
 
-    /// Deletes a partial file, and records that.
+    /// Deletes a partial file, and records the deletion.
     ///
-    /// - Returns: false where it is to be tried again.
+    /// - Returns: false where the deletion has to be tried again.
     private static func finish(_ record: TaskRecord, in coordinator: Coordinator) async -> Bool {
         do {
-            // It may be long ago, and the file of that inode another task's by now.
+            // The deletion may come late, when another task's file has the inode: compare with the
+            // record.
             let current = try await coordinator.store.read { snapshot throws(StoreFailure) in
                 try snapshot.task(record.id)
             }

@@ -2,12 +2,12 @@
 
 import DBus
 
-/// Has what clients wait for dropped when they leave the bus.
+/// Drops the waits of clients that leave the bus.
 final class Departures {
-    /// The watch for the departure of a client, for as long as it has calls pending.
+    /// Watches whether a client leaves the bus while it has calls pending.
     private final class Watch {
         let task: Task<Void, Never>
-        /// How many calls there are, also those that do not wait yet.
+        /// How many calls of the client are served, including those that do not wait yet.
         var calls = 0
 
         init(_ task: Task<Void, Never>) { self.task = task }
@@ -15,7 +15,7 @@ final class Departures {
 
     private var watches: [BusName: Watch] = [:]
 
-    /// Serves a call that may wait for long; when its sender leaves, its waits are forgotten.
+    /// Serves a call that may wait for long, and ends its waits when its sender leaves.
     func during<Value>(
         _ call: Call,
         in service: isolated ManagerService,
@@ -28,7 +28,7 @@ final class Departures {
             watch.calls -= 1
             if watch.calls == 0 {
                 watch.task.cancel()
-                // On a later bus the name may mean another client.
+                // On a later bus, the name may belong to another client.
                 if watches[client] === watch { watches[client] = nil }
             }
         }
@@ -42,7 +42,8 @@ final class Departures {
     ) -> Watch {
         let watch = Watch(
             Task {
-                // Without a rule of its own the client's calls stay, within their limit.
+                // If the bus takes no match rule, the client's calls stay pending, within their
+                // limit.
                 let caller = Proxy(connection, client, "/", "org.freedesktop.DBus.Peer")
                 guard (try? await caller.waitUntilGone()) != nil, !Task.isCancelled else { return }
                 await coordinator.forgetWaits(of: client.rawValue)
@@ -52,7 +53,8 @@ final class Departures {
         return watch
     }
 
-    /// The clients of an earlier bus are gone with it, and their names mean others on the next one.
+    /// Ends all watches: the clients of an earlier bus are gone, and the next bus may reuse their
+    /// names.
     func forgetAll() {
         for watch in watches.values { watch.task.cancel() }
         watches = [:]

@@ -6,10 +6,10 @@ import iDownState
 
 /// The calls that wait for the end of a task (contract, Wait).
 ///
-/// Calls of one client for one task count as one, so that a client which asks again and again,
-/// because its own patience is shorter, never comes to its limit.
+/// All calls of one client for one task count once. So a client that repeats its call because its
+/// own time limit is shorter does not reach the limit.
 final class EndWaiters {
-    /// How a task came to its end; nil where it was removed.
+    /// The state in which a task ended; nil where the task was removed.
     typealias End = TaskState.Kind?
 
     private struct Key: Hashable {
@@ -21,18 +21,18 @@ final class EndWaiters {
     private let waiters = Waiters<Key, Result<End, any Error>>()
     private var tasks: [String: Set<TaskID>] = [:]
     private var clients: [TaskID: Set<String>] = [:]
-    /// The clients of each application from a sandbox that waits.
+    /// The waiting clients of each application from a sandbox.
     private var applications: [String: Set<String>] = [:]
-    /// Pairs of a client and a task.
+    /// How many pairs of a client and a task have waiting calls.
     private(set) var count = 0
-    /// How many ends of tasks were carried out so far.
+    /// How many ends of tasks have been carried out so far.
     private var ends = 0
-    /// For each end that is not told yet, in their order: the number of the last call that it is for.
+    /// For each end that is not told yet, in order: the number of the last call that it answers.
     private var untold: ArraySlice<Int> = []
 
     init(limits: (client: Int, all: Int) = Contract.pendingWaits) { self.limits = limits }
 
-    /// Looks whether a task has come to its end, and waits for that where it has not.
+    /// Returns how a task ended, after waiting for the end if need be.
     ///
     /// - Returns: how it ended.
     /// - Throws: what ``wait(for:client:of:as:in:)`` throws; `ServiceRefusal.noSuchTask`.
@@ -48,7 +48,7 @@ final class EndWaiters {
             seen = ends
             let state = try await coordinator.task(task).record.state.kind
             guard !state.isEnd else { return state }
-            // What was carried out while the task was looked at may have been its end.
+            // A change that was carried out meanwhile may have ended the task: read it again.
         } while seen != ends
         try coordinator.refuseWhileStopping()
         let number = makeNumber()
@@ -61,20 +61,22 @@ final class EndWaiters {
         }
     }
 
-    /// A number for a call that is about to wait, by which ``cancel(_:_:for:)`` finds it.
+    /// Returns a number for a call that is about to wait; ``cancel(_:_:for:)`` finds the call by
+    /// it.
     func makeNumber() -> Int { waiters.makeNumber() }
 
     /// Waits for the end of a task.
     ///
     /// - Parameters:
     ///   - task: the task.
-    ///   - client: who asks.
+    ///   - client: the client that calls.
     ///   - application: the application from a sandbox that the client belongs to; nil for others.
     ///   - number: from ``makeNumber()``.
     ///   - coordinator: the owner.
     /// - Returns: how it ended.
-    /// - Throws: `ServiceRefusal.limitExceeded`, also where newer calls of the client for this task
-    ///   took its place; `CancellationError` where nobody waits any more; `ServiceRefusal.stopping`.
+    /// - Throws: `ServiceRefusal.limitExceeded`, also if a newer call of the client for this task
+    ///   took the call's place; `CancellationError` if the call was cancelled;
+    ///   `ServiceRefusal.stopping`.
     func wait(
         for task: TaskID,
         client: String,
@@ -124,15 +126,16 @@ final class EndWaiters {
         }
     }
 
-    /// How many calls of a client wait for a task.
+    /// Returns how many calls of a client wait for a task.
     func calls(of client: String, for task: TaskID) -> Int {
         waiters.count(for: Key(task: task, client: client))
     }
 
-    /// Takes note of a change: where a task has come to its end, those who look now may miss it.
+    /// Notes the end of a task, if the change is one, so that calls which just read its state read
+    /// it again.
     ///
-    /// Called when the change is carried out, once for each change and in their order. The end is told
-    /// later. Calls that come until then have seen what became of the task since, and do not wait for
+    /// Called when the change is carried out, once for each change and in order. The end is told
+    /// later. Calls that come in between have read the newer state of the task, and do not wait for
     /// this end.
     func note(_ change: Change) {
         guard change.isEnd else { return }
@@ -140,14 +143,14 @@ final class EndWaiters {
         untold.append(waiters.lastNumber)
     }
 
-    /// Tells those who wait for the end of a task, after everybody else was told.
+    /// Answers the calls that wait for the end of a task, after the change has been announced.
     func tell(_ change: Change, in coordinator: isolated Coordinator) async {
         guard change.isEnd else { return }
         let last = untold.popFirst() ?? waiters.lastNumber
         let id = change.after.id
         let isGone = change.effects.contains(.announceRemoved)
         let state = change.after.state.kind
-        // A private task leaves the list with its completion.
+        // A private task leaves the list when it completes.
         let end =
             isGone && (state != .completed || change.before?.state.kind == .completed) ? nil : state
         guard clients[id] != nil else { return }
@@ -163,12 +166,12 @@ final class EndWaiters {
         }
     }
 
-    /// Tells those that wait for a task.
+    /// Answers the calls that wait for a task.
     ///
     /// - Parameters:
     ///   - task: the task.
     ///   - end: how it ended.
-    ///   - last: the number of the last call that the end is for.
+    ///   - last: the number of the last call that the end answers.
     func end(_ task: TaskID, _ end: End, through last: Int = .max) {
         for client in clients[task, default: []].sorted() {
             let key = Key(task: task, client: client)
@@ -177,21 +180,21 @@ final class EndWaiters {
         }
     }
 
-    /// Tells a call that its caller is not interested any more.
+    /// Ends the wait of a call that was cancelled.
     private func cancel(_ number: Int, _ task: TaskID, for client: String) {
         let key = Key(task: task, client: client)
         waiters.release(number, of: key, with: nil)
         if waiters.count(for: key) == 0 { forget(key) }
     }
 
-    /// The same for all calls of a client that has left.
+    /// Ends the waits of all calls of a client that has left.
     func cancelAll(of client: String) {
         for task in tasks[client, default: []].sorted() {
             finish(Key(task: task, client: client), .failure(CancellationError()))
         }
     }
 
-    /// The service ends.
+    /// Ends all waits, because the service ends.
     func stop() {
         for task in clients.keys.sorted() {
             for client in clients[task, default: []].sorted() {
@@ -219,14 +222,14 @@ final class EndWaiters {
 }
 
 extension Change {
-    /// Whether Wait answers once this is told.
+    /// Whether this change ends the waits for its task.
     fileprivate var isEnd: Bool {
         effects.contains(.announceRemoved) || after.state.kind.isEnd
     }
 }
 
 extension TaskState.Kind {
-    /// Whether Wait answers with it.
+    /// Whether Wait answers with this state.
     fileprivate var isEnd: Bool {
         switch self {
         case .completed, .failed, .cancelled: true

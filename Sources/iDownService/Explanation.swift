@@ -5,25 +5,25 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Finds out why a task does not move (contract, Explain and ExplainCodes).
+/// Finds out why a task makes no progress (contract, Explain and ExplainCodes).
 struct Explanation {
     let record: TaskRecord
-    /// What keeps a task of the queue from starting although a slot may be free.
+    /// What keeps a queued task from starting although a slot may be free; nil where nothing does.
     let obstacle: Obstacle?
-    /// How many tasks run, how many may, and how many run on a disk that does not answer.
+    /// How many tasks run, how many may run, and how many run on a disk that does not answer.
     let slots: (used: Int, all: Int, stuck: Int)
-    /// How long its present wait for the next try still lasts.
+    /// How long the task still waits for its next try.
     let wait: Duration
-    /// How many bytes its disk lacks; nil where that cannot be told, or there is enough by now.
+    /// How many bytes the disk lacks; nil where that is unknown, or the disk has room by now.
     let missingSpace: Int64?
-    /// Whether a disk that it needs has not answered for ``Coordinator/longestLook``.
+    /// Whether a disk that the task needs has not answered for ``Coordinator/longestLook``.
     let isDiskStuck: Bool
-    /// What is wrong in the settings file, and where; nil where nothing is.
+    /// What is wrong in the settings file, and where; nil where nothing is wrong.
     let settings: String?
     /// The present time.
     let date: WallTime
 
-    /// Looks at all that may keep a task from moving.
+    /// Looks at everything that may keep a task from making progress.
     init(of task: TaskSnapshot, in coordinator: isolated Coordinator) async throws {
         let record = task.record
         self.record = record
@@ -54,7 +54,7 @@ struct Explanation {
         isDiskStuck = Self.isStuck(task, in: coordinator)
         let engine = coordinator.engine
         if let needed = record.failure?.neededSpace, record.state == .waiting(.space),
-            // A call that names no folder is answered at once, whatever its disk does.
+            // Explain is answered soon, even if the disk hangs.
             let free = await promptly(
                 within: .milliseconds(300),
                 { await engine.freeSpace(in: record.request.directory)?.bytes }
@@ -83,7 +83,7 @@ struct Explanation {
         }
     }
 
-    /// One reason or two; none for a task that moves or is completed.
+    /// One or two reasons; none for a task that makes progress or is completed.
     var reasons: [Reason] {
         if record.isMoving, record.state.kind == .waiting || record.state == .downloading {
             return [.moving] + disk
@@ -112,22 +112,22 @@ struct Explanation {
 
     private var disk: [Reason] { isDiskStuck ? [.disk] : [] }
 
-    /// The pause that a host asked for, told to another task, which this one waits for; nil where it
-    /// waits for its own next try.
+    /// The pause that a server asked for at another task's request, if this task waits for that;
+    /// nil where it waits for its own next try.
     private var hostRest: Reason? {
-        // Without a failure nothing else makes a task wait for a next try.
+        // Without a failure, only such a pause makes a task wait for a next try.
         guard let failure = record.failure else { return .hostRests(for: wait, at: date) }
         guard failure.retryAfter == nil, case .hostRests(let rest) = obstacle,
-            // Both were measured a moment apart.
+            // The two times were measured at slightly different moments.
             rest > wait - .seconds(1)
         else { return nil }
         return .hostRests(for: max(rest, wait), at: date)
     }
 
-    /// When a task that is tried again is given up; nil where it is never given up.
+    /// When a task in back-off is given up; nil where it never is.
     private var end: Reason? {
         guard record.tries > 0 || record.waited > .zero else { return nil }
-        // The time is over already: the next failure is the last.
+        // The time for tries is over: the next failure is the last.
         if record.stretch.left == .zero { return .givesUp(afterTries: 1) }
         let failure = record.failure ?? Failure(.serverBusy, "")
         if let tries = record.stretch.triesLeft(after: failure) {

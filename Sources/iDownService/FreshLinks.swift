@@ -4,39 +4,39 @@ import iDownData
 package import iDownState
 import iDownloader
 
-/// Finds the unfinished task to which a browser's new download brings a fresh link, and gives the
-/// task that link when the user says so.
+/// Finds the unfinished task for which a browser's new download may be a fresh link, and gives the
+/// task that link if the user agrees.
 ///
-/// The new download is a task of its own from the start, and stays one unless the user wants
-/// otherwise: so the file is never lost, and a page changes no other task.
+/// The new download is a task of its own, and stays one unless the user decides otherwise. So the
+/// file is never lost, and a web page cannot change another task.
 final class FreshLinks {
-    /// What the user is asked: only the newest question counts.
+    /// The question that the user was asked last; answers to earlier ones have no effect.
     private struct Question {
         let task: TaskID
         let new: TaskID
     }
 
-    /// A server has this long to answer the task's request for the new link.
+    /// How long the task has to get further with the new link.
     private static let patience: Duration = .seconds(60)
-    /// Between two looks at the task.
+    /// The time between two looks at the task.
     private static let pause: Duration = .milliseconds(200)
-    /// More answers than downloads can be handed over at once are not kept.
+    /// The most answers that are kept: as many as downloads can be handed over at once.
     private static let most = 64
 
-    /// The answers to downloads that were handed over lately.
+    /// The answers to downloads that were handed over lately, by task.
     private(set) var offers: [TaskID: OfferedFile] = [:]
     private var question: Question?
 
-    /// Keeps the answer that a hand-over got.
+    /// Keeps the answer that the server gave to a hand-over.
     func keep(_ file: OfferedFile, for id: TaskID) {
         if offers.count < Self.most { offers[id] = file }
     }
 
     func forget(_ id: TaskID) { offers[id] = nil }
 
-    /// Returns the unfinished task for which a confirmed hand-over may be a fresh link; nil for none.
+    /// Returns the unfinished task for which a confirmed hand-over may be a fresh link, or nil.
     ///
-    /// Only the first call for a hand-over finds one.
+    /// Only the first call for a hand-over returns a task.
     ///
     /// - Throws: `StoreFailure`; `ServiceRefusal.noSuchTask`.
     func task(
@@ -58,10 +58,10 @@ final class FreshLinks {
         return coordinator.snapshot(of: Shared(record))
     }
 
-    /// Continues a task with the link of a new download, as the user has answered.
+    /// Continues a task with the link of a new download, after the user has agreed.
     ///
-    /// Where the bytes on disk turn out to be of another file, the task would begin from zero, as the
-    /// new download has done already: so that one stays, and the task goes.
+    /// If the bytes on disk turn out to belong to another file, the task would begin from zero. The
+    /// new download has already done so: it stays, and the task is removed.
     ///
     /// - Throws: `StoreFailure`; `ServiceRefusal`; `Refusal`.
     func carryOn(
@@ -73,7 +73,7 @@ final class FreshLinks {
         self.question = nil
         let before = try await coordinator.task(task).record
         let fresh = try await coordinator.task(new).record
-        // What is finished needs no link.
+        // A task that has ended needs no link.
         guard before.state.isUnfinished, fresh.state.isUnfinished else { return }
         guard !before.segments.isEmpty else {
             return try await coordinator.carryOut(.remove, on: task)
@@ -88,9 +88,10 @@ final class FreshLinks {
         try await settle(before, new, in: coordinator)
     }
 
-    /// Removes the new download once the task has got further by its link, which may work only once.
+    /// Removes the new download once the task has got further with the new link, which may work
+    /// only once.
     ///
-    /// Where the task has lost its bytes it goes instead; otherwise both stay.
+    /// If the task has lost its bytes, the task is removed instead; otherwise both stay.
     private func settle(
         _ before: TaskRecord,
         _ new: TaskID,
@@ -128,13 +129,14 @@ final class FreshLinks {
 }
 
 extension Coordinator {
-    /// The unfinished task for which a hand-over that was just confirmed may be a fresh link.
+    /// Returns the unfinished task for which a hand-over that was just confirmed may be a fresh
+    /// link.
     func taskToContinue(with new: TaskID, token: String) async throws -> TaskSnapshot? {
         try await freshLinks.task(for: new, token: token, in: self)
     }
 
-    /// Continues a task with the link of a browser's new download, as the user wants; the new one
-    /// goes once the link has proven good.
+    /// Continues a task with the link of a browser's new download, as the user wants; the new
+    /// download is removed once the link has proven good.
     package func carryOn(_ task: TaskID, with new: TaskID) async throws {
         try await freshLinks.carryOn(task, with: new, in: self)
     }

@@ -8,16 +8,17 @@ import iDownSettings
 import iDownState
 import iDownloader
 
-/// The calls of HandOver that are at work.
+/// The HandOver calls that are being served.
 ///
-/// A hand-over whose calls have all gone unanswered is taken back: its browser goes on by itself.
+/// If no call for a token gets an answer, the hand-over is taken back: the browser then downloads
+/// the file itself.
 final class HandOverCalls {
     /// The calls with one token.
     private struct Calls {
         var count = 0
-        /// Whether the hand-over is provisional by one of them.
+        /// Whether one of these calls made the hand-over provisional.
         var isNew = false
-        /// Whether one of them has had its answer.
+        /// Whether one of these calls got its answer.
         var isAnswered = false
     }
 
@@ -66,7 +67,7 @@ final class HandOverCalls {
                 try await coordinator.handOver(wish, token: token, seen: seen, until: deadline)
             }
             guard let result = await promptly(within: rest, { await work.result }) else {
-                // The disk is slow. What it stores after all is taken back.
+                // The disk is slow. A hand-over that it stores later is taken back.
                 answer(.failure(late))
                 if (try? await work.value)?.isNew == true { tokens[token]?.isNew = true }
                 return await leave(token, isGone: false, in: service)
@@ -77,7 +78,8 @@ final class HandOverCalls {
             isGone = isThere == false
             guard isThere == true, rest > .zero else { throw late }
             answer(.success(id.description))
-            // The bus serves what it gets in order: once it answers this, it has the answer above.
+            // The bus handles messages in order: once it answers this query, it has the answer
+            // above.
             let isSent = await promptly(within: rest) { await call.isForNobody } != nil
             if isSent { tokens[token]?.isAnswered = true }
             await leave(token, isGone: !isSent, in: service)
@@ -87,11 +89,11 @@ final class HandOverCalls {
         }
     }
 
-    /// Ends a call, and takes the hand-over back where no call has had its answer or can have it yet.
+    /// Ends a call, and takes the hand-over back if this was its last call and none got an answer.
     ///
     /// - Parameters:
-    ///   - token: the call's.
-    ///   - isGone: whether the caller has gone, so that nobody will use the token again.
+    ///   - token: the call's token.
+    ///   - isGone: whether the caller has left the bus, so that its token is not used again.
     ///   - service: the owner.
     private func leave(
         _ token: String,
@@ -109,10 +111,10 @@ final class HandOverCalls {
         }
     }
 
-    /// The future task.
+    /// Returns the task to store for a hand-over.
     ///
-    /// A page may have chosen it: nothing that the user has stored is used for it, and it lies in
-    /// the folder for downloads.
+    /// A web page may have chosen the download, so it uses no stored logins and goes into the
+    /// folder for downloads.
     private func wish(
         _ url: String,
         _ options: HandOverOptions,
@@ -129,7 +131,7 @@ final class HandOverCalls {
             addedBy: "browser"
         )
         var download = options.download
-        // Whether its name is taken is looked at when it gets one.
+        // Whether the name is taken is checked when the file gets it.
         download.onExisting = nil
         let asked = download
         // The disk of the folder may hang.

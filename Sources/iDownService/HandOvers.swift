@@ -7,61 +7,62 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Downloads that browsers hand over while they hold their own response (contract, "Hand-over from
-/// a browser").
+/// Takes over downloads from browsers that hold their own response meanwhile (contract, "Hand-over
+/// from a browser").
 ///
 /// A transfer asks for the file, and waits with its answer open and nothing stored. If the answer
-/// is the one that the browser saw, the future task is stored beside the list, where nobody meets
-/// it. Confirm puts it into the list, and the transfer goes on with the same answer: many links
-/// work only once. So a hand-over that comes to nothing leaves no file, and only its row to delete.
+/// equals the browser's, the future task is stored beside the list, where no client sees it.
+/// Confirm puts the task into the list, and the transfer goes on with the same answer, because many
+/// links work only once. So a hand-over that is not confirmed leaves no file, and only a row to
+/// delete.
 ///
-/// What `kill -9` leaves is the row alone. Nobody can know then whether the caller got its answer,
-/// so that it counts as answered: a download may come twice, but is never lost.
+/// After `kill -9` only the row is left. Whether the caller got its answer is then unknown, so the
+/// hand-over counts as answered: a download may come twice, but is never lost.
 final class HandOvers {
     /// The longest that the browser's response is held.
     static let patience: Duration = .seconds(3)
-    /// The browser has this long for its last word.
+    /// How long the browser has to confirm or withdraw a hand-over.
     static let term: Duration = .seconds(60)
-    /// More downloads at once are left to the browser.
+    /// The most downloads that wait at once; further ones are left to the browser.
     private static let most = 64
-    /// And more of one host: a few of its connections are for the downloads that run.
+    /// The most that wait for one host: a few connections stay free for the downloads that run.
     private static let mostOfHost = 12
 
-    /// Calls that wait for the first answer, or for why they are refused.
+    /// The calls that wait for the first answer, or for the reason of a refusal.
     private let words = Waiters<String, Result<Journal.FirstWord, ServiceRefusal>>()
-    /// Tokens whose first answer is waited for, and the calls that have come a second time.
+    /// The tokens whose first answer is awaited; `results` has further calls with these tokens.
     private var asking: Set<String> = []
     private let results = Waiters<String, Result<TaskID, any Error>>()
-    /// Transfers of provisional tasks, which wait with their answers.
+    /// The transfers of provisional tasks, which wait with their answers open.
     private var held: [TaskID: (start: HeadStart, isSeen: Bool)] = [:]
-    /// Confirms what nobody has confirmed in time; nil while nothing is provisional.
+    /// Confirms hand-overs whose time is over; nil while none is provisional.
     private var clock: Task<Void, Never>?
-    /// Something has become provisional since the clock was last looked at.
+    /// Whether a hand-over has become provisional since the clock last looked.
     private var isClockStale = false
 
-    /// Whether nothing is asked for, and no answer is held.
+    /// Whether no server is being asked, and no answer is held open.
     var holdsNothing: Bool { asking.isEmpty && held.isEmpty }
 
-    /// Whether nothing is asked for and nothing provisional.
+    /// Whether no server is being asked, and no hand-over is provisional.
     ///
-    /// That the last one has gone is seen when its minute is over.
+    /// The end of the last hand-over is noticed only when its minute is over.
     var isIdle: Bool { holdsNothing && clock == nil }
 
-    /// Whether a transfer waits for a task to be put into the list.
+    /// Returns whether a transfer waits for its task to be put into the list.
     func holdsTransfer(of id: TaskID) -> Bool { held[id] != nil }
 
     // MARK: Handing over
 
-    /// Asks for the file that a browser is about to get, and keeps it as provisional if the answer
-    /// is the same.
+    /// Asks for the file that a browser is about to get, and keeps the task as provisional if the
+    /// answer is the same.
     ///
     /// - Parameters:
     ///   - wish: the future task.
-    ///   - token: names the hand-over.
+    ///   - token: the token of the hand-over.
     ///   - seen: the answer that the browser got.
-    ///   - deadline: the end of the browser's patience.
+    ///   - deadline: the time when the browser stops waiting.
     ///   - coordinator: the owner.
-    /// - Returns: the id of the future task, and whether it is provisional by this call.
+    /// - Returns: the id of the future task, and whether this call made it provisional.
     /// - Throws: `ServiceRefusal`; `StoreFailure`. Nothing is left then.
     func take(
         _ wish: NewTask,
@@ -124,10 +125,10 @@ final class HandOvers {
             coordinator.freshLinks.keep(try Self.judge(word, seen), for: id)
             let record = TaskRecord(wish, id: id, at: coordinator.time.date)
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
-            // A Confirm that shares the commit takes it from there.
+            // A Confirm in the same commit takes the transfer from there.
             held[id] = (start, seen.status != nil)
             try await coordinator.commit(answering: .first) { transaction in
-                // It may have been withdrawn meanwhile.
+                // The hand-over may have been withdrawn meanwhile.
                 if let other = try transaction.handOvers.find(token) { _ = try other.taskID }
                 guard try transaction.counts().total < Contract.maximumTasks else {
                     throw ServiceRefusal.limitExceeded(
@@ -150,7 +151,7 @@ final class HandOvers {
         return (id, true)
     }
 
-    /// Leaves to the browser what could not start now.
+    /// Leaves a download to the browser that could not start now.
     private func check(_ wish: NewTask, in coordinator: isolated Coordinator) throws {
         let request = wish.request
         let obstacle = coordinator.holds.surroundings(in: coordinator)().obstacle(
@@ -181,7 +182,7 @@ final class HandOvers {
 
     private static let overdue = "The server has not answered in time."
 
-    /// - Returns: the answer, if it is the one that the browser saw.
+    /// Returns the server's answer if it equals the browser's, and throws otherwise.
     private static func judge(
         _ word: Result<Journal.FirstWord, ServiceRefusal>?,
         _ seen: SeenAnswer
@@ -199,12 +200,12 @@ final class HandOvers {
         }
     }
 
-    // MARK: The browser's last word
+    // MARK: Confirm and Withdraw
 
-    /// Makes a provisional hand-over a task like any other.
+    /// Turns a provisional hand-over into a task like any other.
     ///
-    /// - Returns: the id of the task; that of another where one of the user's own brings this URL
-    ///   already.
+    /// - Returns: the id of the task; that of another task if one of the user's own already
+    ///   downloads this file.
     /// - Throws: `ServiceRefusal.noSuchHandOver` for a token that is unknown or withdrawn.
     func confirm(_ token: String, in coordinator: isolated Coordinator) async throws -> TaskID {
         try coordinator.refuseWhileStopping()
@@ -212,13 +213,13 @@ final class HandOvers {
         let (id, left) = try await coordinator.commit(answering: .afterSignals) { transaction in
             try transaction.confirm(token, offers: offers)
         }
-        // The task that was there has its own transfer.
+        // The other task has its own transfer.
         if let left { leave(left, in: coordinator) }
         return id
     }
 
-    /// Takes a hand-over away for ever: a provisional one leaves nothing, and of a confirmed one the
-    /// task goes as by Remove.
+    /// Takes back a hand-over for good: a provisional one leaves nothing, and the task of a
+    /// confirmed one is removed as by Remove.
     func withdraw(_ token: String, in coordinator: isolated Coordinator) async throws {
         try coordinator.refuseWhileStopping()
         words.release(token, with: .failure(.withdrawn))
@@ -230,7 +231,7 @@ final class HandOvers {
                 try transaction.withdraw(token)
             }
         }
-        // One whose first answer came while the withdrawal was recorded.
+        // A call may have begun to wait while the withdrawal was recorded.
         words.release(token, with: .failure(.withdrawn))
         switch before {
         case .provisional(let id, _): leave(id, in: coordinator)
@@ -239,11 +240,12 @@ final class HandOvers {
         }
     }
 
-    /// Takes back what is provisional still, because its caller has had no answer in time.
+    /// Takes back a hand-over that is still provisional, because its caller got no answer in time.
     ///
     /// - Parameters:
-    ///   - token: its token.
-    ///   - forEver: whether it counts as withdrawn; otherwise its token is free.
+    ///   - token: the token of the hand-over.
+    ///   - forEver: whether the hand-over counts as withdrawn; otherwise its token can be used
+    ///     again.
     ///   - coordinator: the owner.
     /// - Throws: `StoreFailure`.
     func takeBack(
@@ -251,7 +253,7 @@ final class HandOvers {
         forEver: Bool,
         in coordinator: isolated Coordinator
     ) async throws {
-        // A call with the token waits for the end of this, as for a first answer.
+        // A new call with the token waits for the end of this, as for a first answer.
         asking.insert(token)
         defer {
             asking.remove(token)
@@ -271,7 +273,8 @@ final class HandOvers {
         if let id { leave(id, in: coordinator) }
     }
 
-    /// Nothing of a provisional task is left but its text in the list's log.
+    /// Drops all of a provisional task; only its text in the list's write-ahead log has yet to be
+    /// erased.
     private func leave(_ id: TaskID, in coordinator: isolated Coordinator) {
         drop(id)
         coordinator.freshLinks.forget(id)
@@ -284,16 +287,17 @@ final class HandOvers {
         start.drop()
     }
 
-    /// Has the transfer of a task that is now in the list go on in its slot, or wait for one.
+    /// Passes on the transfer of a task that is now in the list; it goes on in a slot, or waits for
+    /// one.
     func note(_ change: Change, in coordinator: isolated Coordinator) {
         guard change.before == nil, let (start, isSeen) = held.removeValue(forKey: change.after.id)
         else { return }
         coordinator.slots.keep(start, for: change.after.id, isSeen: isSeen, in: coordinator)
     }
 
-    // MARK: The minute
+    // MARK: Confirming in time
 
-    /// Begins to confirm what nobody has confirmed in time, also what the last run has left.
+    /// Begins to confirm hand-overs whose time is over, including those of the last run.
     func watchClock(in coordinator: isolated Coordinator) {
         isClockStale = true
         guard clock == nil, coordinator.hasBegun, !coordinator.isStopping else { return }
@@ -308,7 +312,7 @@ final class HandOvers {
         }
     }
 
-    /// Waits for the time of the next hand-over, and confirms it if it is provisional still.
+    /// Waits for the time of the next hand-over, and confirms it if it is still provisional.
     ///
     /// - Returns: how long to wait before the next; nil where there is none.
     private func confirmNext(in coordinator: isolated Coordinator) async -> Duration? {
@@ -319,16 +323,16 @@ final class HandOvers {
             }
             guard let (token, time) = open.first else { return nil }
             next = token
-            // Nobody waits longer because the calendar was set back.
+            // A calendar that was set back makes no wait longer.
             let rest = min(time.since(coordinator.time.date), Self.term)
             if rest > .zero { try await coordinator.time.sleep(for: rest) }
             let id = try await confirm(token, in: coordinator)
-            // The user has left the page long ago.
+            // The user has left the page long ago, so a question about a fresh link comes too late.
             coordinator.freshLinks.forget(id)
         } catch ServiceRefusal.noSuchHandOver {
-            // The browser has had its word meanwhile.
+            // The browser has confirmed or withdrawn the hand-over meanwhile.
         } catch StoreFailure.corruptRecord {
-            // Nobody can know what it was to be.
+            // Its task is lost, because the row cannot be read.
             coordinator.log.warning("a hand-over cannot be read, and is forgotten")
             try? await takeBack(next, forEver: false, in: coordinator)
         } catch is CancellationError {
@@ -340,7 +344,8 @@ final class HandOvers {
         return .zero
     }
 
-    /// The service ends; what is provisional stays so.
+    /// Ends the transfers and waits, because the service ends; provisional hand-overs stay
+    /// provisional.
     func stop() {
         clock?.cancel()
         words.releaseAll(with: .failure(.stopping))
@@ -349,7 +354,7 @@ final class HandOvers {
 }
 
 extension TaskRecord {
-    /// The task that a wish stands for, waiting for its turn.
+    /// Makes the task for a request, waiting for its slot or paused.
     init(_ wish: NewTask, id: TaskID, at now: WallTime) {
         self.init(
             id: id,
@@ -363,7 +368,7 @@ extension TaskRecord {
 }
 
 extension HandOver {
-    /// The task that it stands for.
+    /// The id of the hand-over's task.
     ///
     /// - Throws: `ServiceRefusal.withdrawn`.
     fileprivate var taskID: TaskID {
@@ -377,7 +382,7 @@ extension HandOver {
 }
 
 extension Transaction {
-    /// - Returns: the id of the task, and that of a future task which is not needed.
+    /// - Returns: the id of the task, and that of a provisional task that is not needed, or nil.
     fileprivate func confirm(
         _ token: String,
         offers: [TaskID: OfferedFile]
@@ -402,13 +407,13 @@ extension Transaction {
         return ((provisional, nil), [Change(before: nil, after: record, effects: effects)])
     }
 
-    /// Returns the task of the user's own that brings the same file from the same URL now.
+    /// Returns the task of the user's own that downloads the same file from the same URL now.
     ///
-    /// Another login, or a newer version, makes another file of one URL.
+    /// With another login, or a newer version, one URL gives another file.
     ///
-    /// Any other task is left alone: one that waits, is paused or has failed would have to ask the
-    /// server again, while the answer to the hand-over is there and its cookies are the browser's;
-    /// and a sandboxed application could have prepared its own.
+    /// Tasks that wait, are paused or have failed do not count: they would have to ask the server
+    /// again, while the answer to the hand-over is there and has the browser's cookies. Tasks of
+    /// sandboxed applications do not count, because an application could have prepared one.
     private func downloadingTask(
         like request: TaskRequest,
         bringing offer: OfferedFile?
@@ -425,7 +430,7 @@ extension Transaction {
             else { return false }
             let (remote, cookies) = (record.remote, record.request.cookies)
             if remote.isSame(as: version) { return true }
-            // A second click may come before the first answer is on record.
+            // A second click may come before the first answer is recorded.
             let isLike =
                 !remote.isOnRecord
                 || remote.likeness(of: version, otherTag: .anotherFile) == .unproven
@@ -433,7 +438,7 @@ extension Transaction {
         }
     }
 
-    /// - Returns: what the hand-over was before; nil for a token that nobody knew.
+    /// - Returns: what the hand-over was before; nil for an unknown token.
     fileprivate func withdraw(_ token: String) throws -> (HandOver?, changes: [Change]) {
         let before = try handOvers.find(token)
         guard before != .withdrawn else { return (before, []) }

@@ -3,32 +3,32 @@
 import iDownState
 import iDownloader
 
-/// The transfer of a task that is next, begun before the task has its slot.
+/// The transfer of the next task in the queue, begun before the task has its slot.
 ///
-/// A complete file still needs two syncs before it has its name, and its task keeps its slot until
-/// then although it fetches nothing. The transfer that gets the slot next begins in this time and
-/// stops before the first event that has to be recorded. If its file is complete when its task gets
-/// the slot, start and arrival are one commit; if the task does not get the slot, nothing is left.
-/// The list shows the task as waiting, so that never more tasks run than there are slots.
+/// A complete file still needs two syncs before it gets its name. Its task keeps the slot until
+/// then, although it fetches nothing. During this time the transfer that gets the slot next begins,
+/// and stops before the first event that has to be recorded. If its file is complete when its task
+/// gets the slot, start and arrival are one commit; if the task does not get the slot, nothing is
+/// left. The list shows the task as waiting, so that no more tasks run than there are slots.
 struct HeadStart {
     let transfer: RunningTransfer
     let journal: Journal
-    /// Where its first request goes.
+    /// The origin of the first request.
     let origin: Origin?
-    /// Whether a browser has handed the task over: its answer may not be had a second time.
+    /// Whether a browser has handed the task over; its answer may be impossible to get again.
     let isHandedOver: Bool
-    /// It does not get the slot, and ends.
+    /// Whether the transfer has been told to end because its task does not get the slot.
     private(set) var isDropped = false
 
-    /// Begins the transfer of a task; that of a task which a browser hands over, and which is not in the
-    /// list yet, waits with its answer.
+    /// Begins the transfer of a task; if a browser hands the task over, the transfer stops with its
+    /// answer open.
     ///
     /// - Parameters:
     ///   - record: the task.
     ///   - engine: starts the transfer.
-    ///   - coordinator: records what the transfer tells, once the task has its slot.
-    ///   - listener: hears what the transfer of a handed over task says first, on any thread; nil for
-    ///     any other task.
+    ///   - coordinator: records the transfer's events once the task has its slot.
+    ///   - listener: receives the first word of a handed-over task's transfer, on any thread; nil
+    ///     for any other task.
     init(
         _ record: TaskRecord,
         on engine: Engine,
@@ -50,6 +50,6 @@ struct HeadStart {
         transfer.stop()
     }
 
-    /// That the file has arrived, once that waits to be said.
+    /// The event that the file has arrived, once it waits to be recorded; nil before.
     var arrival: TransferEvent? { journal.arrival }
 }

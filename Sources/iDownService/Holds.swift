@@ -5,22 +5,22 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// What tasks wait for beside their turn: the network, power, the user's settings, the computer's
-/// sleep.
+/// The conditions that tasks wait for beside a slot: the network, power, the settings file, the end
+/// of the computer's sleep.
 final class Holds {
-    /// What the computer is like; those who know tell.
+    /// The state of network and power, as their watchers last told it.
     private(set) var conditions = Conditions()
-    /// What the user wants to wait for.
+    /// What the user wants tasks to wait for.
     private(set) var wishes: HoldWishes
-    /// Between the announcement of a sleep and the awakening nothing starts.
+    /// Whether the computer is about to sleep or asleep: nothing starts then.
     private(set) var isAsleep = false
-    /// Brings the tasks in line with all of it; nil while they are.
+    /// Adjusts the tasks to the conditions; nil while nothing has to be adjusted.
     private var adjuster: Task<Void, Never>?
     private var needsAdjustment = false
 
     init(wishes: HoldWishes) { self.wishes = wishes }
 
-    /// Takes note of what the computer is like; what has changed acts at once.
+    /// Changes the conditions, and adjusts the tasks at once if they differ.
     func change(
         in coordinator: isolated Coordinator,
         _ change: (inout Conditions) -> Void
@@ -38,7 +38,7 @@ final class Holds {
         adjust(in: coordinator)
     }
 
-    /// Changes what tasks wait for; at once, also those that run.
+    /// Changes what tasks wait for; this acts at once, on running tasks too.
     func change(_ wishes: HoldWishes, in coordinator: isolated Coordinator) {
         guard wishes != self.wishes else { return }
         self.wishes = wishes
@@ -47,7 +47,7 @@ final class Holds {
 
     func stop() { adjuster?.cancel() }
 
-    /// Brings all tasks in line with the conditions, one change after the other.
+    /// Adjusts all tasks to the conditions, one change after the other.
     func adjust(in coordinator: isolated Coordinator) {
         needsAdjustment = true
         guard adjuster == nil, !coordinator.isStopping else { return }
@@ -67,11 +67,11 @@ final class Holds {
 
     // MARK: Sleep
 
-    /// Ends all transfers with a checkpoint, so that a battery that dies asleep costs nothing; what
-    /// ran waits for a slot again.
+    /// Ends all transfers with a checkpoint, in case the battery dies during the sleep; their tasks
+    /// wait for a slot again.
     ///
-    /// Returns once they are over, or after ``Coordinator/longestPause``: logind waits five seconds
-    /// at first (logind.conf(5), InhibitDelayMaxSec), and a disk that hangs has no longer.
+    /// Returns once the transfers are over, or after ``Coordinator/longestPause``: logind waits
+    /// only five seconds (logind.conf(5), InhibitDelayMaxSec), even if a disk hangs.
     func fallAsleep(in coordinator: isolated Coordinator) async {
         guard !isAsleep, !coordinator.isStopping else { return }
         isAsleep = true
@@ -95,7 +95,7 @@ final class Holds {
         }
     }
 
-    /// Goes on with fresh connections.
+    /// Starts tasks again, with fresh connections.
     func awaken(in coordinator: isolated Coordinator) {
         guard isAsleep else { return }
         isAsleep = false
@@ -103,9 +103,9 @@ final class Holds {
         coordinator.fillSlots()
     }
 
-    // MARK: Acting on it
+    // MARK: Adjusting tasks
 
-    /// What may start at this moment.
+    /// Returns the conditions under which tasks may start at this moment.
     func surroundings(in coordinator: isolated Coordinator) -> @Sendable () -> Surroundings {
         let (engine, conditions, wishes) = (coordinator.engine, conditions, wishes)
         let fullDirectories = coordinator.space.fullDirectories
@@ -119,7 +119,7 @@ final class Holds {
         }
     }
 
-    /// Commits an event for each of some tasks; nil stands for what interrupts it, if anything does.
+    /// Commits an event for each of some tasks; for nil, a hold if a condition interrupts the task.
     ///
     /// While the store cannot be written, this is tried again and again.
     func settle(

@@ -5,26 +5,26 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Keeps what was learned of hosts, so that it outlives the service.
+/// Stores what was learned about hosts, so that a later run of the service knows it.
 final class HostMemory {
-    /// Nil keeps nothing.
+    /// Where host knowledge is stored; nil stores nothing.
     private var file: HostsFile?
     private var writer: Task<Void, Never>?
 
-    /// Takes up what is in the file, and from now on keeps there what is learned.
+    /// Gives the engine what is in the file, and stores later host knowledge there.
     func use(_ file: HostsFile, for engine: Engine) {
         self.file = file
         engine.restore(file.read(now: .now))
     }
 
-    /// Writes down what transfers have learned, if they have.
+    /// Stores what transfers have learned about hosts, if there is anything new.
     func keepNews(in coordinator: isolated Coordinator) {
         guard let file, writer == nil, let news = coordinator.engine.takeHostNews() else { return }
         writer = Task {
             do {
                 try await Self.write(news, to: file)
             } catch {
-                // They are tried anew after the next start.
+                // The next run of the service has to learn these hosts again.
                 coordinator.log.warning("what was learned of hosts could not be written: \(error)")
             }
             writer = nil
@@ -32,13 +32,13 @@ final class HostMemory {
         }
     }
 
-    /// Returns once the last news are written.
+    /// Returns once all that was learned is stored.
     func finish(in coordinator: isolated Coordinator) async {
         keepNews(in: coordinator)
         await writer?.value
     }
 
-    /// Away from the thread of the bus.
+    /// Writes on another thread, because the bus has other calls to serve.
     @concurrent
     private static func write(_ news: [HostKnowledge], to file: HostsFile) async throws {
         try file.write(news, now: .now)

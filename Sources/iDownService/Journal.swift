@@ -6,14 +6,14 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Has recorded what a transfer tells, and hears of its end.
+/// Records the events of a transfer, and handles its end.
 ///
-/// What a transfer tells that has begun ahead of its slot waits here until its task has the slot.
+/// Events of a transfer that began ahead of its slot wait here until its task has the slot.
 final class Journal: TransferJournal {
-    /// What becomes of the task.
+    /// The decision about the transfer's task.
     enum Verdict {
         case dropped
-        /// `isRecorded` where the arrival was recorded together with the start.
+        /// The task has its slot; `isRecorded` says that the arrival was recorded with the start.
         case hasSlot(isRecorded: Bool)
     }
 
@@ -23,21 +23,22 @@ final class Journal: TransferJournal {
         var waiters: [CheckedContinuation<Verdict, Never>] = []
     }
 
-    /// What a transfer says first whose answer is to be judged.
+    /// The first result of a transfer whose answer is compared with the browser's.
     enum FirstWord: Sendable {
         case answered(OfferedFile)
-        /// There is no answer with a file; the failure, where the server or the way is at fault.
+        /// There is no answer with a file; the failure is nil unless the server or the connection
+        /// is at fault.
         case ended(Failure?)
     }
 
     private let coordinator: Coordinator
     private let state: Mutex<State>
-    /// Hears the first word of a transfer that was handed over; nil for all others.
+    /// Receives the first word of a transfer that was handed over; nil for all others.
     private let listener: (@Sendable (FirstWord) -> Void)?
 
     /// - Parameters:
-    ///   - coordinator: records.
-    ///   - verdict: nil for a transfer that begins ahead; ``settle(_:)`` tells it later.
+    ///   - coordinator: commits the events.
+    ///   - verdict: nil for a transfer that begins ahead of its slot; ``settle(_:)`` sets it later.
     ///   - listener: called on any thread while there is no verdict.
     init(
         _ coordinator: Coordinator,
@@ -49,10 +50,10 @@ final class Journal: TransferJournal {
         state = Mutex(State(verdict: verdict))
     }
 
-    /// That the file has arrived, once that waits to be said.
+    /// The event that the file has arrived, once it waits to be recorded; nil before.
     var arrival: TransferEvent? { state.withLock(\.arrival) }
 
-    /// Says what becomes of the task; whoever says so first is believed.
+    /// Sets the verdict, unless there is one already.
     func settle(_ verdict: Verdict) {
         let waiters: [CheckedContinuation<Verdict, Never>] = state.withLock { state in
             guard state.verdict == nil else { return [] }
@@ -75,7 +76,7 @@ final class Journal: TransferJournal {
         }
     }
 
-    /// Has somebody hear the first word, while it matters.
+    /// Passes on the first word while there is no verdict.
     private func tell(_ word: FirstWord) {
         guard let listener, state.withLock({ $0.verdict == nil }) else { return }
         listener(word)
@@ -90,7 +91,7 @@ final class Journal: TransferJournal {
         }
     }
 
-    // MARK: What the transfer tells
+    // MARK: Events of the transfer
 
     func answered(
         _ answer: OfferedFile,
@@ -205,14 +206,14 @@ final class Journal: TransferJournal {
                 let change = try transaction.change(task) { record in
                     record.apply(.transfer(.listed(ids), of: attempt), at: now, jitter: 0)
                 }
-                // Thrown, so that the tasks that were just added are taken back.
+                // Throwing takes back the tasks that were just added.
                 guard let change, !change.effects.isEmpty else { throw Superseded() }
                 return (true, changes + [change])
             }
         } catch is Superseded {
             return false
         } catch ServiceRefusal.limitExceeded(let text) {
-            // No later try would add them, unless somebody removes tasks first.
+            // A later try would not add them either, unless somebody removes tasks first.
             throw Failure(.fileFailed, "The files of the metalink could not be added. \(text)")
         }
     }
@@ -226,12 +227,12 @@ final class Journal: TransferJournal {
     ) async {
         guard hasSlot else {
             let getsSlot = coordinator.slots.endAhead(task)
-            // Whatever became of its task, it has no file.
+            // Without a slot the transfer has made no file, so nothing needs the name.
             coordinator.engine.names.release(task)
             if getsSlot { coordinator.fillSlots() }
             return coordinator.noteEnd()
         }
-        // While the store cannot be written, the failure is recorded again and again.
+        // While the store cannot be written, recording the failure is tried again and again.
         while let failure, !coordinator.isStopping {
             do {
                 _ = try await record(.failed(failure), of: task, attempt, in: coordinator)
@@ -244,12 +245,12 @@ final class Journal: TransferJournal {
             try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
         }
         if coordinator.slots.end(task, in: coordinator) { coordinator.fillSlots() }
-        // Its host may have asked to be left alone.
+        // The server may have asked for a pause.
         coordinator.retries.begin(in: coordinator)
         coordinator.hosts.keepNews(in: coordinator)
         coordinator.noteEnd()
     }
 }
 
-/// The task of a transfer has moved on, and the transfer is no longer wanted.
+/// Thrown when the task has moved on and no longer wants the transfer.
 private struct Superseded: Error {}

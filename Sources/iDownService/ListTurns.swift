@@ -2,25 +2,28 @@
 
 import DBus
 
-/// Who makes a long answer next: few at a time, and the clients in turns.
+/// Decides whose long answer is made next: few at a time, and clients in turns.
 ///
-/// Each may be megabytes. A client that asks a thousand times and reads nothing would fill the
-/// memory with them, and the answers to all others would stand behind them.
+/// Each answer may take megabytes. A client that calls a thousand times and reads nothing would
+/// otherwise fill the memory with answers, and hold up those of all other clients.
 struct ListTurns {
-    /// More would not come sooner, and each holds its answer in memory.
+    /// The most answers that are made at once.
+    ///
+    /// More would not be faster, and each is held in memory.
     static let most = 2
 
     private var running = 0
     private var lines: [String: [@Sendable () -> Void]] = [:]
-    /// Clients with calls that wait, those first that have waited longest for a turn.
+    /// The clients with waiting calls; the one that has waited longest for a turn comes first.
     private(set) var clients: [String] = []
 
-    /// Whether the next one has to wait.
+    /// Whether the next call has to wait.
     var isFull: Bool { running == Self.most }
 
-    /// Calls `start` when it is the client's turn, at once where nobody waits.
+    /// Calls `start` when it is the client's turn; at once if fewer than ``most`` answers are being
+    /// made.
     ///
-    /// What it starts ends with ``end()``.
+    /// Each answer that was started has to end with ``end()``.
     mutating func begin(of client: String, _ start: @escaping @Sendable () -> Void) {
         guard isFull else {
             running += 1
@@ -30,7 +33,7 @@ struct ListTurns {
         lines[client, default: []].append(start)
     }
 
-    /// One that was started is over: the next one starts.
+    /// Notes the end of an answer, and starts the next one.
     mutating func end() {
         guard !clients.isEmpty else {
             running -= 1
@@ -48,10 +51,10 @@ struct ListTurns {
 }
 
 extension ManagerService {
-    /// Has a long answer made in its turn, and not before the bus has taken what was sent.
+    /// Makes a long answer when it is the client's turn, and the bus has taken what was sent.
     ///
-    /// - Throws: `CancellationError` where the caller has left while it waited: who asks a thousand
-    ///   times and goes is no reason to make a thousand lists.
+    /// - Throws: `CancellationError` where the caller left during the wait, so that a client which
+    ///   calls a thousand times and leaves does not cause a thousand lists.
     func inTurn<Value>(_ call: Call, _ body: () async throws -> Value) async throws -> Value {
         let hasToWait = listTurns.isFull
         await withCheckedContinuation { continuation in
@@ -66,7 +69,7 @@ extension ManagerService {
 }
 
 extension Call {
-    /// Whether the caller is not on the bus any more.
+    /// Whether the caller has left the bus.
     var isForNobody: Bool {
         get async {
             guard let sender else { return false }

@@ -4,49 +4,49 @@ import Logging
 import iDownData
 import iDownState
 
-/// Moves names and passwords of URLs out of the list into a vault.
+/// Moves the logins of URLs from the list into a vault.
 ///
-/// They are committed with the task, before the reply; afterwards they move, as soon as the vault is
-/// open. Only this keeper puts anything there or takes it away, one step after the other, so that no
-/// task ever loses what it shares with another.
+/// Logins are committed with their task, before the reply, and move as soon as the vault is open.
+/// Only this type adds or deletes logins in the vault, one step after the other, so that no task
+/// ever loses logins that it shares with another.
 final class LoginCustody {
-    /// More logins are known by the vault alone.
+    /// The most logins that are kept in memory; the vault knows the others.
     private static let mostKnown = 1_000
-    /// This many tasks at once.
+    /// The most tasks that one step moves.
     private static let batch = 256
 
     private var vault: (any LoginVault)?
-    /// At work; nil while there is nothing to do.
+    /// Does the moving and deleting; nil while there is nothing to do.
     private var keeper: Task<Void, Never>?
     private var isWanted = false
-    /// Whether vault and list were compared since the vault was opened.
+    /// Whether vault and list have been compared since the vault was opened.
     private var hasCompared = false
-    /// What is kept, by where.
+    /// The logins that are in the vault, by id.
     private var known: [String: URLLogins] = [:]
     private var ids: [URLLogins: String] = [:]
-    /// Begins the ids of what this list puts into the vault.
+    /// The prefix of the ids of this list's logins in the vault.
     ///
-    /// A list that was made anew, or comes from a
-    /// copy, has another one: it takes nothing away that it does not know.
+    /// A list that was made anew or copied has another prefix, so it deletes no logins that it does
+    /// not know.
     private var origin = ""
-    /// No task has these any more, or so it seems.
+    /// The ids of logins that seemingly no task has any more.
     private var released: Set<String> = []
 
-    /// From now on logins are kept there; to be called again each time that it may have been opened.
+    /// Keeps logins in a vault from now on; to be called again whenever it may have been opened.
     func keep(in vault: any LoginVault, for coordinator: isolated Coordinator) {
         self.vault = vault
         hasCompared = false
         begin(for: coordinator)
     }
 
-    /// What is to be done about the logins of a changed task.
+    /// Moves or deletes the logins of a changed task, where that is needed.
     func note(_ change: Change, for coordinator: isolated Coordinator) {
         let (before, after) = (change.before?.request, change.after.request)
         if change.effects.contains(.erase) {
             guard let key = after.keptLogins else { return }
             release(key.id)
         } else {
-            // Most changes are of the state alone.
+            // Most changes are of the state only.
             guard
                 before?.url != after.url || before?.mirrors != after.mirrors
                     || before?.keptLogins != after.keptLogins
@@ -60,7 +60,7 @@ final class LoginCustody {
         begin(for: coordinator)
     }
 
-    /// The new tasks, each with the places where the login of its URL is kept.
+    /// Returns the new tasks, each with the ids in the vault of logins that equal its URL's.
     func withKeptLogins(_ tasks: [NewTask]) -> [NewTask] {
         guard !known.isEmpty else { return tasks }
         return tasks.map { task in
@@ -85,7 +85,7 @@ final class LoginCustody {
                     try await moveLogins(into: vault, for: coordinator)
                     try await forgetReleased(by: vault, for: coordinator)
                 } catch {
-                    // What could not be moved stays where it is until something changes.
+                    // Logins that could not be moved stay in the list until something changes.
                     coordinator.log.debug("logins stay in the list for now: \(error)")
                 }
             }
@@ -117,7 +117,7 @@ final class LoginCustody {
             try await coordinator.commit { [moves] transaction in
                 let changes = try moves.flatMap { move in
                     try transaction.changeIfReadable(move.id) { record in
-                        // What has changed meanwhile is looked at again.
+                        // A task that has changed meanwhile is read again.
                         guard record.request == move.from else { return [] }
                         record.request = move.to
                         return [.persist]
@@ -130,7 +130,7 @@ final class LoginCustody {
         if hasMoved { try await coordinator.store.emptyLog() }
     }
 
-    /// Puts the logins of a request into the vault, where the same are not there already.
+    /// Stores the logins of a request in the vault, unless the same ones are there already.
     private func put(
         _ request: TaskRequest,
         into vault: any LoginVault,
@@ -140,7 +140,7 @@ final class LoginCustody {
         if let id = request.keptLogins?.id {
             old = known[id]
             if old == nil { old = await vault.urlLogins(keptAt: id) }
-            // Without them those of the mirrors would be lost.
+            // Without the old logins, those of the mirrors would be lost.
             guard old != nil else { return nil }
         }
         guard let logins = URLLogins(of: request, over: old) else { return nil }
@@ -164,9 +164,9 @@ final class LoginCustody {
 
     // MARK: Forgetting
 
-    /// Notes that a task has these logins no more.
+    /// Notes that a task does not have these logins any more.
     ///
-    /// What is beyond the limit is found when vault and list are compared.
+    /// Ids beyond the limit are found when vault and list are compared.
     private func release(_ id: String) {
         if released.count < Self.mostKnown { released.insert(id) } else { hasCompared = false }
     }
@@ -180,7 +180,7 @@ final class LoginCustody {
         for id in ids { try await forget(id, by: vault, for: coordinator) }
     }
 
-    /// Forgets logins that no task has any more.
+    /// Deletes logins from the vault if no task has them any more.
     private func forget(
         _ id: String,
         by vault: any LoginVault,
@@ -196,8 +196,8 @@ final class LoginCustody {
 
     // MARK: An open vault
 
-    /// Forgets what a crash or a locked vault has left there, learns what is there, and lets those
-    /// tasks go on that missed it.
+    /// Deletes logins that a crash or a locked vault has left, reads the others, and retries tasks
+    /// that failed because their logins could not be read.
     private func compare(
         with vault: any LoginVault,
         for coordinator: isolated Coordinator

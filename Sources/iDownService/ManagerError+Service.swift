@@ -7,7 +7,7 @@ import iDownState
 import iDownloader
 
 extension ManagerError {
-    /// The contract's name for anything that a request can end with.
+    /// Gives any error of a request its name in the contract.
     package init(_ error: any Error) {
         switch error {
         case let error as ManagerError: self = error

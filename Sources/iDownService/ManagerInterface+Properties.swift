@@ -9,7 +9,7 @@ import iDownState
 extension ManagerInterface {
     private typealias Name = Contract.Property
 
-    /// Returns `org.idown.Settings1`, the settings that `org.idown.Manager1` does not have.
+    /// Returns the table of `org.idown.Settings1`: the settings that `org.idown.Manager1` lacks.
     static func settings(for service: ManagerService) -> Interface {
         let adapter = ManagerInterface(service: service)
         return Interface(

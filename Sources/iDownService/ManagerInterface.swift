@@ -3,7 +3,7 @@
 import DBus
 import iDownBus
 
-/// The interface `org.idown.Manager1` as a table, from which dispatch and introspection come.
+/// The interface `org.idown.Manager1` as a table, which serves calls and introspection.
 ///
 /// It has the same members in the same order as `dbus/org.idown.Manager1.xml`.
 struct ManagerInterface: Sendable {
@@ -32,7 +32,7 @@ struct ManagerInterface: Sendable {
 extension ManagerInterface {
     private typealias Name = Contract.Method
 
-    /// What the downloads of AddMany may take in memory: 100,000 of them with six values each.
+    /// The most memory for the downloads of AddMany: 100,000 of them with six values each.
     private static let addManyMemory = 96 << 20
 
     private var adding: [Member] {
@@ -50,7 +50,7 @@ extension ManagerInterface {
                 ) in
                 service.addURL(call, answer, url, try AddOptions(options))
             },
-            // Without a task that waits: it would hold tens of megabytes until they are stored.
+            // No Swift task waits here: it would hold tens of megabytes until the URLs are stored.
             .method(Name.addURLs, in: ["urls", "options"], answering: "ids") {
                 (
                     call: Call,
@@ -189,7 +189,7 @@ extension ManagerInterface {
         }
     }
 
-    // MARK: Rows that check what they are given
+    // MARK: Rows that check their arguments
 
     private func addURLs(
         _ call: Call,

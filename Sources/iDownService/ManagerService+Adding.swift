@@ -8,9 +8,9 @@ import iDownState
 import iDownloader
 
 extension ManagerService {
-    /// Adds a download; AddURL comes here without options.
+    /// Adds a download; AddURL calls this without options.
     ///
-    /// It must return at once, because calls come by the thousand and no task waits for each.
+    /// Returns at once, because calls come by the thousand and no Swift task waits for each.
     ///
     /// - Parameters:
     ///   - call: The call.
@@ -30,8 +30,8 @@ extension ManagerService {
         }
     }
 
-    /// Adds all URLs together or none; with more than one URL, the options hold nothing that is for
-    /// one file.
+    /// Adds all URLs or none; with more than one URL, the options hold nothing that concerns a
+    /// single file.
     ///
     /// - Parameters:
     ///   - call: The call.
@@ -52,7 +52,7 @@ extension ManagerService {
         }
     }
 
-    /// Adds all downloads, each with its own options, together or none.
+    /// Adds all downloads, each with its own options, or none.
     ///
     /// - Parameters:
     ///   - call: The call.
@@ -63,7 +63,7 @@ extension ManagerService {
         try await add(.many(downloads), AddOptions(), call).map(\.description)
     }
 
-    /// Adds all files that a metalink of this machine lists, or none.
+    /// Adds all files that a local metalink lists, or none.
     ///
     /// - Parameters:
     ///   - call: The call.
@@ -80,10 +80,10 @@ extension ManagerService {
         return try await add(.metalink(path), options, call).map(\.description)
     }
 
-    /// Nobody reads more names than that.
+    /// The most downloads that are shown after one Open, because nobody reads more names.
     private static let mostToldOfHandOver = 100
 
-    /// Adds what a person opened, all of it or nothing: URLs, `idown:` links and local metalinks.
+    /// Adds all that a person opened, or nothing: URLs, `idown:` links and local metalinks.
     func open(_ call: Call, _ uris: [String]) async throws {
         let ids = try await add(.opened(uris), AddOptions(), call)
         for id in ids.prefix(Self.mostToldOfHandOver) {
@@ -91,7 +91,7 @@ extension ManagerService {
         }
     }
 
-    /// Adds what a call wants, behind what its sender wanted before.
+    /// Adds what a call asks for, after the earlier calls of its sender.
     private func add(
         _ wish: AddCall.Wish,
         _ options: AddOptions,

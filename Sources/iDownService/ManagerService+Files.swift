@@ -6,7 +6,7 @@ import iDownState
 import iDownloader
 
 extension ManagerService {
-    /// Opens the file of a task for reading; for a sandboxed caller, a pipe with its bytes.
+    /// Opens the file of a task for reading; a sandboxed caller gets a pipe with the file's bytes.
     func openFile(_ call: Call, of id: String) async throws -> OpenDescriptor {
         let id = try await permitted(call, id)
         let owner = await callers.caller(of: call).owner
@@ -28,7 +28,7 @@ extension ManagerService {
 }
 
 extension Engine {
-    /// Opens a task's file for its owner in a sandbox, or for whoever may read it anyway.
+    /// Opens a task's file for its owner in a sandbox, or for a caller that may read it anyway.
     fileprivate func open(
         _ record: TaskRecord,
         for owner: String?

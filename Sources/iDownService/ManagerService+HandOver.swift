@@ -8,8 +8,8 @@ import iDownloader
 
 // Hand-overs from browsers.
 extension ManagerService {
-    /// Adds a download that a browser holds, as provisional, if the server answers idown as it has
-    /// answered the browser.
+    /// Adds a download that a browser holds, as provisional, if the server gives idown the answer
+    /// that it gave the browser.
     ///
     /// - Parameters:
     ///   - call: The call.
@@ -25,13 +25,14 @@ extension ManagerService {
         begin { $0.handOverCalls.begin(url, options, call, answer, in: $0) }
     }
 
-    /// Makes what was handed over a task like any other, and returns its id.
+    /// Turns a hand-over into a task like any other, and returns its id.
     ///
-    /// - Throws: `NoSuchTask` for a token that is unknown, or was withdrawn.
+    /// - Throws: `NoSuchTask` for a token that is unknown or was withdrawn.
     func confirm(_ call: Call, _ token: String) async throws -> String {
         try await permit(call)
         let id = try await coordinator.confirmHandOver(try Self.checked(token))
-        // Not awaited: the browser holds its answer until this call has its own.
+        // Not awaited, because the browser keeps holding its own answer until this call is
+        // answered.
         Task { [coordinator, tookOver] in
             guard let task = try? await coordinator.task(id) else { return }
             let old = try? await coordinator.taskToContinue(with: id, token: token)
@@ -40,7 +41,7 @@ extension ManagerService {
         return id.description
     }
 
-    /// Takes away what was handed over, for ever.
+    /// Takes back a hand-over for good.
     func withdraw(_ call: Call, _ token: String) async throws {
         try await permit(call)
         try await coordinator.withdrawHandOver(try Self.checked(token))
@@ -53,7 +54,7 @@ extension ManagerService {
 }
 
 extension Coordinator {
-    /// Keeps a download as provisional that a browser hands over; see ``HandOvers``.
+    /// Keeps a download that a browser hands over, as provisional; see ``HandOvers``.
     func handOver(
         _ wish: NewTask,
         token: String,

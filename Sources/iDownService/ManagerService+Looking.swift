@@ -6,7 +6,7 @@ import iDownData
 import iDownState
 import iDownloader
 
-// What is asked and changes nothing.
+// Calls that read and change nothing.
 extension ManagerService {
     /// Returns one task.
     func getTask(_ call: Call, _ id: String) async throws -> TaskProperties {
@@ -30,14 +30,14 @@ extension ManagerService {
         try await coordinator.taskIDs().map(\.description)
     }
 
-    /// Returns why a task makes no progress, one text per reason; empty for a task that makes
+    /// Returns why a task makes no progress, one text for each reason; empty for a task that makes
     /// progress or is completed.
     func explain(_ call: Call, _ id: String) async throws -> [String] {
         try await coordinator.reasons(for: try taskID(id)).map(\.text)
     }
 
-    /// Returns why a task makes no progress, as codes with the values of which the texts of
-    /// `explain` are made.
+    /// Returns why a task makes no progress, as codes with the values from which `explain` makes
+    /// its texts.
     func explainCodes(_ call: Call, _ id: String) async throws -> [TaskReason] {
         try await coordinator.reasons(for: try taskID(id)).map(\.data)
     }
@@ -62,13 +62,13 @@ extension ManagerService {
 
     // MARK: The list
 
-    /// Has a client hear of the tasks' objects, until it leaves the bus or says otherwise.
+    /// Sends a client signals of the tasks' objects, until it leaves the bus or unsubscribes.
     func watchObjects(_ call: Call) async {
         guard let client = call.sender else { return }
         await announcer.watch(for: client, over: call.connection)
     }
 
-    /// A client wants to hear of objects no more.
+    /// Stops signals of the tasks' objects to a client.
     func unwatchObjects(_ call: Call) async {
         if let client = call.sender { await announcer.unwatch(for: client) }
     }
@@ -77,7 +77,8 @@ extension ManagerService {
 
     /// Returns one page of the tasks that changed and were removed after a serial.
     ///
-    /// - Throws: `LimitExceeded` for a serial whose changes are not known: the client lists anew.
+    /// - Throws: `LimitExceeded` for a serial whose changes are unknown: the client then lists all
+    ///   tasks.
     func changes(
         _ call: Call,
         since serial: UInt64,
@@ -101,7 +102,7 @@ extension ManagerService {
     /// - Parameters:
     ///   - call: The call.
     ///   - ids: The ids.
-    ///   - properties: What to tell of each task; an empty array means all.
+    ///   - properties: The properties of each task to return; an empty array means all.
     /// - Returns: The tasks.
     /// - Throws: `LimitExceeded` if the tasks are too many for an answer.
     func getTasks(
@@ -110,7 +111,7 @@ extension ManagerService {
         _ properties: [TaskProperty]
     ) async throws -> TaskListing {
         let ids = ids.compactMap { TaskID(TaskPath.id(meantBy: $0)) }
-        // Without its id nobody could tell which task a dictionary is of.
+        // Without the id, a client could not tell which task a dictionary describes.
         let keys = properties.isEmpty ? [] : properties + [.id]
         return try await listing(call, of: keys) { try await coordinator.tasks(ids, into: $0, $1) }
     }
@@ -132,7 +133,7 @@ extension ManagerService {
         search.offset = Int(query.offset ?? 0)
         let limit = query.limit ?? 0
         search.limit = Int(limit == 0 ? Contract.pageOfTasks : limit)
-        // Nor can a query be guessed by looking for it.
+        // Restricted callers see no queries, and cannot guess them by searching either.
         let caller = await callers.caller(of: call)
         search.searchesURLs = !caller.isRestricted
         search.adder = query.addedBy.map { id in
@@ -145,12 +146,12 @@ extension ManagerService {
         return (page, UInt32(clamping: total))
     }
 
-    /// Has a list of tasks made in its turn.
+    /// Makes a list of tasks when it is the caller's turn.
     ///
     /// - Parameters:
-    ///   - call: Who asks, and so how the tasks are seen.
-    ///   - properties: What is told of each task; an empty array means all.
-    ///   - make: Makes the answer, from an empty list and a function that adds a task to it.
+    ///   - call: The call, whose sender decides how tasks are shown.
+    ///   - properties: The properties of each task to return; an empty array means all.
+    ///   - make: Makes the answer from an empty list and a function that adds a task to a list.
     /// - Returns: The answer.
     /// - Throws: What `make` throws; `CancellationError` where the caller has left.
     private func listing<Answer>(

@@ -92,7 +92,7 @@ extension ManagerService {
     func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
         let id = try await permitted(call, id)
         let wishes = wishes(for: await callers.caller(of: call).owner)
-        // Before the folder is made.
+        // Refuse options that cannot change now, before the folder is created.
         let record = try await coordinator.task(id).record
         if !record.isPublishing { try record.check(options.options) }
         try await coordinator.edit(id, wishes.judge(options, for: record))
@@ -103,7 +103,7 @@ extension ManagerService {
         try await coordinator.setPriority(priority, of: try await permitted(call, id))
     }
 
-    /// Sets a property of a task that can be written, to a value of its type and within its range.
+    /// Sets a writable property of a task to a value of its type and within its range.
     func set(
         _ call: Call,
         _ property: TaskProperty,
@@ -111,7 +111,7 @@ extension ManagerService {
         to value: Value
     ) async throws {
         let id = try taskID(id)
-        // Properties are for the user's own programs to set, also those of a task.
+        // Only the user's own programs may set properties, even those of tasks.
         try await permit(call)
         switch (property, value) {
         case (.priority, .int32(let priority)):
@@ -124,7 +124,8 @@ extension ManagerService {
         }
     }
 
-    /// Waits until a task is completed, failed, cancelled or removed, and returns the word for it.
+    /// Waits until a task is completed, failed, cancelled or removed, and returns the word for
+    /// that.
     func wait(_ call: Call, for id: String) async throws -> String {
         let id = try taskID(id)
         let owner = await callers.caller(of: call).owner
@@ -135,7 +136,7 @@ extension ManagerService {
         }
     }
 
-    /// Reads a finished file again, and returns the word for what is known of it then.
+    /// Reads a finished file again, and returns the word for its integrity.
     func verify(_ call: Call, _ id: String) async throws -> String {
         let id = try await permitted(call, id)
         let owner = await callers.caller(of: call).owner
@@ -147,7 +148,7 @@ extension ManagerService {
 }
 
 extension EditOptions {
-    /// The values that are given.
+    /// The options that are given.
     fileprivate var options: [TaskEdit.Option] {
         dictionary.keys.compactMap(TaskEdit.Option.init)
     }

@@ -6,15 +6,16 @@ import iDownData
 import iDownSettings
 import iDownState
 
-// What is at hand, for what clients ask all the time.
+// Answers at once, without a suspension, to calls that clients make all the time.
 extension ManagerService {
-    /// Returns a task.
+    /// Returns a task if its record is in memory.
     ///
     /// - Parameters:
     ///   - call: The call.
     ///   - id: The id.
-    ///   - isObject: Whether the task's object is asked: its caller is to hear of objects then.
-    /// - Returns: The task, or nil.
+    ///   - isObject: Whether the task's object is called; its caller then has to follow objects
+    ///     already.
+    /// - Returns: The task; nil where an answer needs a suspension.
     nonisolated func taskNow(
         _ call: Call,
         _ id: String,
@@ -35,14 +36,14 @@ extension ManagerService {
         }
     }
 
-    /// Returns the value of a setting, without a password, or nil.
+    /// Returns the value of a setting, without a password; nil where an answer needs a suspension.
     nonisolated func valueNow(of setting: Setting) -> Setting.Content? {
-        // Those of Settings1 are not for everybody.
+        // Not every caller may read the settings of Settings1.
         guard setting.place == .manager else { return nil }
         return now { service in service.folders.shown(setting, of: service.settings) }
     }
 
-    /// Runs a body if the caller is on the service's thread; else gives nil.
+    /// Runs a body if the caller is on the service's thread; returns nil otherwise.
     private nonisolated func now<Value: Sendable>(
         _ body: (isolated ManagerService) -> Value?
     ) -> Value? {
@@ -51,12 +52,13 @@ extension ManagerService {
     }
 }
 
-/// What the task tells that was shown last: a client that shows it asks for one property after
-/// another.
+/// The properties of the task that was shown last, because a client that shows a task asks for one
+/// property after another.
 struct LastShown {
     private var last: (record: Shared<TaskRecord>, properties: TaskProperties)?
 
-    /// What a task tells; made anew for another record, and while something of the task runs.
+    /// Returns a task's properties; makes them anew for another record, and while the task has live
+    /// state.
     mutating func properties(of task: TaskSnapshot) -> TaskProperties {
         guard task.live == nil, !task.isVerifying else { return TaskProperties(task) }
         if let last, last.record === task.sharedRecord { return last.properties }

@@ -6,11 +6,11 @@ import iDownState
 
 // The contract's "Callers from a sandbox".
 extension ManagerService {
-    /// Lets only the user's own programs go on.
+    /// Refuses callers other than the user's own programs.
     ///
     /// - Parameters:
     ///   - call: The call.
-    ///   - right: What others may do; it completes "A sandboxed application may only".
+    ///   - right: What other callers may do; it completes "A sandboxed application may only".
     /// - Throws: `AccessDenied`.
     func permit(
         _ call: Call,
@@ -20,7 +20,8 @@ extension ManagerService {
         throw ManagerError(.accessDenied, "A sandboxed application may only \(right).")
     }
 
-    /// Lets the user's own programs go on, and an application from a sandbox if it added the tasks.
+    /// Allows the user's own programs, and an application from a sandbox only for tasks that it
+    /// added.
     ///
     /// - Throws: `NoSuchTask`; `AccessDenied`.
     func permit(_ call: Call, on ids: [TaskID]) async throws {
@@ -34,7 +35,7 @@ extension ManagerService {
         }
     }
 
-    /// The task that a call names, where the caller may control it.
+    /// Returns the task that a call names, if the caller may control it.
     ///
     /// - Throws: What ``permit(_:on:)`` throws.
     func permitted(_ call: Call, _ id: String) async throws -> TaskID {
@@ -43,18 +44,19 @@ extension ManagerService {
         return id
     }
 
-    /// Into how many parts the limits of waiting calls are divided for a client (contract, "Callers
-    /// from a sandbox").
+    /// Returns into how many parts a client's limits of waiting calls are divided (contract,
+    /// "Callers from a sandbox").
     ///
-    /// - Parameter client: Its unique name; one that is not known yet counts as the user's own.
-    /// - Returns: The number; 1 leaves it all of them.
+    /// - Parameter client: The client's unique name; an unidentified client counts as the user's
+    ///   own.
+    /// - Returns: The number; 1 leaves the limits undivided.
     nonisolated func partsOfLimits(for client: BusName) -> Int {
         assumeIsolated { service in
             service.callers.assumeIsolated { $0.isKnownAsRestricted(client) ? 10 : 1 }
         }
     }
 
-    /// How a caller sees tasks.
+    /// Returns how the caller sees tasks: a sandboxed one sees no queries of URLs.
     func view(for call: Call) async -> @Sendable (TaskSnapshot) -> TaskProperties {
         guard await callers.caller(of: call).isRestricted else { return { TaskProperties($0) } }
         return { TaskProperties($0).withoutQueries }

@@ -8,7 +8,7 @@ package import iDownSettings
 import iDownState
 package import iDownloader
 
-/// `org.idown.Manager1`: decodes, asks the coordinator, encodes.
+/// Serves `org.idown.Manager1`: decodes calls, passes them to the coordinator, encodes the answers.
 package actor ManagerService {
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         coordinator.executor.asUnownedSerialExecutor()
@@ -30,23 +30,24 @@ package actor ManagerService {
     let probes = Probes()
     let handOverCalls = HandOverCalls()
     var lastShown = LastShown()
-    /// Calls for lists that are made or wait.
+    /// The long answers that are being made, and the calls that wait for one.
     var listTurns = ListTurns()
 
     /// - Parameters:
     ///   - coordinator: does the work.
     ///   - engine: judges folders.
-    ///   - announcer: tells of changed properties.
+    ///   - announcer: announces changed properties.
     ///   - keeper: keeps the settings.
-    ///   - folders: the user's.
-    ///   - log: where trouble is told.
-    ///   - callers: knows who calls; nil makes one that asks the bus.
-    ///   - handedOver: called with what the desktop handed over: nobody else shows it.
-    ///   - tookOver: called with what a browser has handed over for good, and with the unfinished task
-    ///     to which that may be a fresh link.
-    ///   - activated: called with the activation token where a person has started the program
-    ///     and named nothing.
-    ///   - settingsChanged: called with the settings each time that they are others.
+    ///   - folders: the user's folders.
+    ///   - log: where problems are logged.
+    ///   - callers: identifies callers; nil makes one that asks the bus.
+    ///   - handedOver: called with each task that the desktop added by Open, because no other
+    ///     program shows it.
+    ///   - tookOver: called with the task of a confirmed hand-over, and with the unfinished task
+    ///     for which it may be a fresh link.
+    ///   - activated: called with the activation token when a person starts the program without
+    ///     naming a URL.
+    ///   - settingsChanged: called with the settings each time that they change.
     ///   - quitting: called by `Quit`; ends the service soon after the reply.
     package init(
         coordinator: Coordinator,
@@ -75,14 +76,14 @@ package actor ManagerService {
         self.quitting = quitting
     }
 
-    /// Runs what a call without a task begins, at once on the thread of the bus.
+    /// Runs the start of a call that has no Swift task; at once on the thread of the bus.
     nonisolated func begin(_ body: @escaping @Sendable (isolated ManagerService) -> Void) {
         coordinator.executor.run { self.assumeIsolated(body) }
     }
 
     var settings: Settings { control.settings }
 
-    /// The folder for downloads that name no folder.
+    /// The folder for downloads whose options name none.
     package var directory: String { settings.downloadDirectory ?? folders.download }
 
     var rules: FolderRules {
@@ -95,7 +96,7 @@ package actor ManagerService {
         )
     }
 
-    /// Judges what a caller wants, by the rules for that caller.
+    /// Returns the checks of what a caller asks for, with the folder rules for that caller.
     func wishes(for owner: String?) -> Wishes {
         var rules = rules
         if owner != nil { rules.enclosingFolder = directory }
@@ -108,14 +109,14 @@ package actor ManagerService {
         )
     }
 
-    /// The error reply for what a method has thrown; the tables' own errors are replies already.
+    /// Turns an error that a method has thrown into its error reply; a `BusError` is one already.
     nonisolated var wording: Interface.Wording {
         { error, _ in error as? BusError ?? self.named(error).busError }
     }
 
-    /// Gives any failure its contract name, and logs those that the service is to blame for.
+    /// Gives any error its name in the contract, and logs the errors that are the service's fault.
     nonisolated func named(_ failure: any Error) -> ManagerError {
-        // Nobody hears it: the caller has left, or the bus is gone.
+        // No client reads this reply: the caller has left, or the bus is gone.
         if failure is CancellationError { return ManagerError(.failed, "The call was given up.") }
         let error = ManagerError(failure)
         if error.code == .storeFailed || error.code == .failed { log.error("\(error)") }
@@ -136,7 +137,7 @@ package actor ManagerService {
     /// service takes its name there.
     ///
     /// - Parameter connection: The service's connection to the bus.
-    /// - Throws: What the bus answers; `ObjectPathInUse`.
+    /// - Throws: The bus's error; `ObjectPathInUse`.
     package func willServe(over connection: Connection) async throws(BusError) {
         try await callers.listen(on: connection)
         departures.forgetAll()
@@ -164,8 +165,7 @@ package actor ManagerService {
         return folders.shown(setting, of: settings)
     }
 
-    /// Changes a setting to a value that the setting allows; only settings that are not read-only
-    /// come here.
+    /// Changes a writable setting to a value that the setting allows.
     ///
     /// - Throws: `AccessDenied` for a sandboxed caller; `InvalidDestination` for a download folder
     ///   that the option `directory` would refuse; `StoreFailed`.
@@ -178,9 +178,10 @@ package actor ManagerService {
         try await control.change(setting, to: content, in: self)
     }
 
-    /// Leaves downloads to the browsers from now on, as the user has asked on the desktop.
+    /// Changes the settings so that browsers keep their downloads, as the user asked on the
+    /// desktop.
     ///
-    /// - Parameter host: The host whose downloads are left; nil for all.
+    /// - Parameter host: The host whose downloads browsers keep; nil for all hosts.
     package func leaveToBrowsers(_ host: String?) async {
         var (setting, content) = (Setting.browserHandOver, Setting.Content.flag(false))
         if let host {
@@ -198,13 +199,14 @@ package actor ManagerService {
         }
     }
 
-    /// Returns when the changes of settings under way are durable; later ones are answered `Stopping`.
+    /// Waits until the changes of settings under way are durable; later ones are answered
+    /// `Stopping`.
     ///
-    /// Called once, before the service waits for its last answers and refuses all other calls, so that no
-    /// change is refused that is made.
+    /// Called once, before the service waits for its last answers and refuses all other calls.
+    /// Otherwise a change could be made although its call was refused.
     package func endChanges() async { await control.end() }
 
-    /// Reads the settings file again, and does what it says as if a client had said so.
+    /// Reads the settings file again, and applies it like changes by a client.
     ///
     /// If a mistake in the file hides which proxy the user wants, downloads wait.
     package func readSettings() async { await control.read(in: self) }

@@ -3,12 +3,12 @@
 import iDownBus
 package import iDownState
 
-/// What is told of one task: from what everybody knows to what is.
+/// The news of one task: the task as clients were last told of it, and as it is now.
 package struct TaskNews: Sendable {
     package let id: TaskID
-    /// Nil for a task that nobody was told of.
+    /// The task as it was last told; nil where no client was told of it.
     package let told: TaskSnapshot?
-    /// Nil for a task that is gone.
+    /// The task as it is now; nil where it is gone.
     package let now: TaskSnapshot?
 
     package init(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
@@ -18,37 +18,39 @@ package struct TaskNews: Sendable {
     }
 }
 
-/// Tasks that one commit has changed alike, which one signal tells: contract, version 2, point 3.
+/// Tasks that one commit has changed in the same way, told by one signal (contract, version 2,
+/// point 3).
 struct ManyChanged: Sendable {
     enum Kind: Hashable, Sendable { case added, changed, removed }
 
-    /// A commit that changes more tasks than this tells those together that have changed alike.
+    /// A commit that changes more tasks than this tells tasks that changed in the same way
+    /// together.
     static let fewest = 1_000
 
     /// The most ids in one signal.
     static let most = 16_000
 
     let kind: Kind
-    /// One of them, as all may see it; of removed tasks nothing but the serial counts.
+    /// One of the tasks as clients may see it; for removed tasks only its serial counts.
     let sample: TaskProperties
-    /// The properties of the sample that all of them share.
+    /// The properties whose values all the tasks share.
     let common: [TaskProperty]
     var ids: [String]
 
-    /// What makes tasks alike.
+    /// The kind of change that all tasks of one signal have in common.
     private struct Shape: Hashable {
         let kind: Kind
         let state: TaskState.Kind?
         let properties: Set<TaskProperty>
     }
 
-    /// Finds the tasks that have changed alike.
+    /// Groups tasks that have changed in the same way.
     ///
     /// - Parameters:
     ///   - news: what one commit has changed.
-    ///   - serial: the commit's.
-    /// - Returns: the groups of more than ``fewest`` with the places of their tasks in `news`, and
-    ///   the places of all others.
+    ///   - serial: the commit's serial.
+    /// - Returns: the groups of more than ``fewest`` tasks with the positions of these in `news`,
+    ///   and the positions of all other tasks.
     static func grouped(
         _ news: [TaskNews],
         serial: Int64
@@ -66,7 +68,8 @@ struct ManyChanged: Sendable {
                 continue
             }
             let (sample, common) = await likeness(of: places, in: news, shape)
-            // Nobody would know that some of them have another value: those are told one by one.
+            // The signal could not tell that some of the tasks have another value, so they are told
+            // one by one.
             guard shape.kind != .changed || shape.properties.isSubset(of: common) else {
                 others += places
                 continue
@@ -97,7 +100,7 @@ struct ManyChanged: Sendable {
         return Shape(kind: .changed, state: state, properties: now.differences(from: told))
     }
 
-    /// One of some tasks, and what they share.
+    /// Returns one of some tasks, and the properties whose values they share.
     private static func likeness(
         of places: [Int],
         in news: [TaskNews],
@@ -105,7 +108,7 @@ struct ManyChanged: Sendable {
     ) async -> (sample: TaskProperties?, common: [TaskProperty]) {
         guard let first = places.first.flatMap({ news[$0].now }) else { return (nil, []) }
         let sample = TaskProperties(first).withoutQueries
-        // These are each task's own.
+        // Each task has its own values of these.
         var common = TaskProperty.allCases.filter { ![.id, .url, .fileName].contains($0) }
         if shape.kind == .changed { common.removeAll { !shape.properties.contains($0) } }
         for (number, place) in places.enumerated() {
@@ -125,19 +128,19 @@ struct ManyChanged: Sendable {
 }
 
 extension Set<TaskProperty> {
-    /// Whether these are only what says in which state a task is, and why.
+    /// Whether these properties only say in which state a task is, and why.
     fileprivate var isOfMoves: Bool { isSubset(of: TaskSnapshot.properties) }
 }
 
-// Of most tasks that change together only the state does: then the records tell, at a tenth of the
-// cost.
+// Most tasks that change together change only their state. Comparing their records then costs a
+// tenth of comparing all properties.
 extension TaskSnapshot {
     /// The properties that say in which state a task is, and why.
     fileprivate static let properties: Set<TaskProperty> = [
         .serial, .state, .hold, .retryAt, .errorCode, .errorMessage, .attempts,
     ]
 
-    /// The properties that differ from an earlier state.
+    /// Returns the properties that differ from an earlier state of the task.
     fileprivate func differences(from told: TaskSnapshot) -> Set<TaskProperty> {
         let (old, new) = (told.record, record)
         guard live == nil, told.live == nil, !isVerifying, !told.isVerifying,
@@ -160,7 +163,7 @@ extension TaskSnapshot {
         return properties
     }
 
-    /// Whether another task is in the same state for the same reason.
+    /// Returns whether another task is in the same state for the same reason.
     fileprivate func moves(like other: TaskSnapshot) -> Bool {
         record.state == other.record.state && record.serial == other.record.serial
             && record.tries == other.record.tries
@@ -170,7 +173,7 @@ extension TaskSnapshot {
 }
 
 extension TaskRecord {
-    /// Whether nothing that clients see differs but the state and its reasons.
+    /// Returns whether, of all that clients see, at most the state and its reasons differ.
     fileprivate func differsInStateOnly(from other: TaskRecord) -> Bool {
         request == other.request && segments == other.segments && remote == other.remote
             && file == other.file && priority == other.priority && speedLimit == other.speedLimit
@@ -181,7 +184,7 @@ extension TaskRecord {
 }
 
 extension TaskState {
-    /// Whether another state waits for the same, or does not wait either.
+    /// Returns whether another state waits for the same condition, or neither state waits.
     fileprivate func isHeld(like other: TaskState) -> Bool {
         switch (self, other) {
         case (.waiting(.retry), .waiting(.retry)): true

@@ -5,37 +5,36 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// The files that are on their way to another place.
+/// Moves files to other places.
 ///
-/// The intent stands in the record: what is not done when the service ends is done by the next one.
+/// The record holds the intent: the next run of the service does what this one leaves undone.
 final class Moves {
-    /// How a move came out.
+    /// The result of a move.
     enum End: Sendable {
         case arrived
-        /// The file stays; why, nil where somebody wanted that.
+        /// The file stays; the failure is nil where that was wanted.
         case failed(Failure?)
         /// The service ends, or a verb has made the move pointless.
         case dropped
-        /// It was given up, and where the file is could not be found out or recorded: the move goes
-        /// on.
+        /// The move was given up, but where the file is could not be found out or recorded: the
+        /// move goes on.
         case open
     }
 
     private struct Work {
         let work: Task<Void, Never>
         var isGivenUp = false
-        /// Whether the work may end with something left to be done: a move that was recorded after
-        /// it has looked, or one that it could not end.
+        /// Whether something may be left to do when the work ends: a move that was recorded after
+        /// the work has read the record, or one that the work could not end.
         var leavesMore = false
     }
 
     private var underWay: [TaskID: Work] = [:]
     private let waiters = Waiters<TaskID, End>()
-    /// The tasks whose moves' ends somebody wants to know, how many want to, and by places the ends
-    /// so far.
+    /// The tasks for whose moves calls wait, how many calls do, and the ends so far by place.
     private var wanted: [TaskID: (count: Int, ends: [Move.Place: End])] = [:]
 
-    /// Goes on with what the last run of the service has left.
+    /// Goes on with the moves that the last run of the service has left.
     func resume(in coordinator: isolated Coordinator) {
         Task {
             while !coordinator.isStopping {
@@ -53,7 +52,7 @@ final class Moves {
         }
     }
 
-    /// Carries out the move that is recorded, once no transfer has the file open.
+    /// Carries out the recorded move once no transfer has the file open.
     func begin(_ id: TaskID, in coordinator: isolated Coordinator) {
         guard !coordinator.isStopping else { return }
         guard underWay[id] == nil else {
@@ -69,7 +68,7 @@ final class Moves {
         underWay[id] = Work(work: work)
     }
 
-    /// From now on the ends of the task's moves are kept for ``end(of:at:atMost:in:)``.
+    /// Keeps the ends of the task's moves for ``end(of:at:atMost:in:)`` from now on.
     func expect(_ id: TaskID) { wanted[id, default: (0, [:])].count += 1 }
 
     func forget(_ id: TaskID) {
@@ -79,7 +78,7 @@ final class Moves {
 
     /// Waits for the end of a task's move.
     ///
-    /// - Returns: nil where it is not over within `limit`, or nothing moves.
+    /// - Returns: nil where the move is not over within `limit`, or nothing moves.
     func end(
         of id: TaskID,
         atMost limit: Duration? = nil,
@@ -89,9 +88,10 @@ final class Moves {
         return await waiters.wait(for: id, atMost: limit, in: coordinator)
     }
 
-    /// Waits for the end of a task's move to one place, which was expected before it began.
+    /// Waits for the end of a task's move to one place; ``expect(_:)`` was called before the move
+    /// began.
     ///
-    /// - Returns: nil where nothing has come for so long, or nothing moves.
+    /// - Returns: nil where no move has ended within `limit`, or nothing moves.
     func end(
         of id: TaskID,
         at place: Move.Place,
@@ -100,17 +100,17 @@ final class Moves {
     ) async -> End? {
         while true {
             if let end = wanted[id]?.ends[place] { return end }
-            // It may be the end of an earlier move.
+            // The end that comes may be that of an earlier move.
             guard await end(of: id, atMost: limit, in: coordinator) != nil else { return nil }
         }
     }
 
-    /// Has a move end with the file at its old place, or where it has come to already.
+    /// Gives a move up: the file stays at its old place, or where it already is.
     ///
-    /// What a move has left on a drive that is not there stays there.
+    /// A copy that the move has left on a drive which is not connected stays there.
     ///
-    /// - Returns: false where a disk does not answer in time, or nobody knows where the file is: the
-    ///   move goes on.
+    /// - Returns: false where a disk does not answer in time, or where the file is cannot be found
+    ///   out: the move goes on.
     func giveUp(_ id: TaskID, in coordinator: isolated Coordinator) async -> Bool {
         guard !coordinator.isStopping else { return true }
         if underWay[id] == nil { begin(id, in: coordinator) }
@@ -123,7 +123,7 @@ final class Moves {
         }
     }
 
-    /// The task's partial file is to be deleted, wherever it is by then.
+    /// Ends the task's moves, because its partial file is to be deleted wherever it is then.
     func drop(_ id: TaskID) async {
         while let work = underWay[id]?.work {
             work.cancel()
@@ -131,7 +131,7 @@ final class Moves {
         }
     }
 
-    /// The service ends.
+    /// Cancels all moves, because the service ends.
     func stop() {
         for work in underWay.values { work.work.cancel() }
         waiters.releaseAll(with: .dropped)
@@ -153,7 +153,7 @@ final class Moves {
                 coordinator.log.warning("the file of task \(id) could not be moved yet: \(error)")
             }
             if (try? await coordinator.time.sleep(for: wait)) == nil {
-                // Who gives a move up has to know where the file is.
+                // The caller who gives the move up has to know where the file is: try once more.
                 guard underWay[id]?.isGivenUp == true else { return }
                 guard !isLastTry else {
                     underWay[id]?.leavesMore = true
@@ -165,7 +165,7 @@ final class Moves {
         }
     }
 
-    /// - Returns: whether something is left to be done.
+    /// - Returns: whether another step is needed.
     private func takeStep(of id: TaskID, in coordinator: isolated Coordinator) async throws -> Bool
     {
         let record = try await coordinator.store.read { snapshot throws(StoreFailure) in
@@ -182,16 +182,17 @@ final class Moves {
         case .to(let place, _):
             if let transfer = coordinator.slots.running[id] {
                 await transfer.ended()
-                // Its last checkpoint is to be seen.
+                // Read the record again, with the last checkpoint of the transfer.
                 return true
             }
             let event = try await move(record, to: place, in: coordinator)
             guard let event else { return false }
             let isTold = record.state == .completed && wanted[id] != nil
             var told = event
-            // Who asked for it hears of it, and the task has come to no harm.
+            // The caller that asked for the move reports the failure, and the task itself has not
+            // failed.
             if case .failed = event, isTold { told = .failed(nil) }
-            // The task may go elsewhere by now.
+            // The task may have another destination by now.
             guard try await coordinator.recordEvent(.move(told, to: place), of: id) != nil
             else { return false }
             switch event {
@@ -210,8 +211,8 @@ final class Moves {
         }
     }
 
-    /// - Returns: false where the drive of what is left is not there: the next run of the service
-    ///   looks again.
+    /// - Returns: false where the drive of the leftover copy is not connected; the next run of the
+    ///   service looks again.
     private func deleteLeftover(
         of record: TaskRecord,
         in coordinator: isolated Coordinator
@@ -235,7 +236,8 @@ final class Moves {
         }
     }
 
-    /// - Returns: what has become of the file; nil where the next run of the service has to see.
+    /// - Returns: what has become of the file; nil where the next run of the service has to find
+    ///   out.
     private func move(
         _ record: TaskRecord,
         to place: Move.Place,
@@ -243,7 +245,7 @@ final class Moves {
     ) async throws -> MoveEvent? {
         do {
             return try await coordinator.engine.move(record) { [coordinator] made in
-                // Whether the task still goes to that place.
+                // Returns whether the task still has this destination.
                 try await coordinator.recordEvent(.move(.making(made), to: place), of: record.id)
                     != nil
             }

@@ -2,25 +2,29 @@
 
 package import iDownState
 
-/// A validated wish for a task.
+/// A task that is valid and can be added.
 package struct NewTask: Sendable {
     package var request: TaskRequest
     package var priority: Int32?
     /// Bytes a second; 0 for no limit.
     package var speedLimit: Int64
     package var isPaused: Bool
-    /// Why a new task cannot have the name it needs; nothing to one that is there already.
+    /// The name that a new task needs but cannot have; nil where it can.
+    ///
+    /// It does not concern a task that is resumed instead.
     package var takenName: String?
-    /// The same token gives the same id for ever; nil where the task has none of its own.
+    /// The token of this task alone, which gives the same id for ever; nil where there is none.
     var token: String?
-    /// What an error calls it; empty where the call has one task only.
+    /// What an error calls the task; empty where the call has only one.
     var place = ""
-    /// Hashes of the file's pieces, to be kept beside the task.
+    /// Hashes of the file's pieces, which are stored beside the task.
     package var pieces: PieceHashes?
-    /// Whether a program of the user's own asked for it: then it also resumes a task that may use the
-    /// user's logins, although it may not use them itself.
+    /// Whether a program of the user's own asked for the task.
+    ///
+    /// Such a request also resumes a task that may use the user's logins, even if the request
+    /// itself may not.
     var isUsersOwn = false
-    /// Where logins are kept that are those of its URL.
+    /// The ids in the vault of logins that equal the login of its URL.
     var keptLogins: Set<String> = []
 
     package init(

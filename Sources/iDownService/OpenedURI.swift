@@ -2,12 +2,12 @@
 
 import iDownBus
 
-/// What the desktop hands over to be opened, taken apart and not judged yet.
+/// A URI that the desktop passes on to be opened: taken apart, but not checked yet.
 ///
-/// A link is `idown:?url=` and the percent-encoded URL, and nothing else. Any web page can fire
-/// one, so whatever is not exactly that is refused rather than guessed.
+/// A link is `idown:?url=` and the percent-encoded URL, and nothing else. Any web page can open a
+/// link, so anything that is not exactly that is refused rather than guessed.
 enum OpenedURI: Hashable, Sendable {
-    /// A URL as the user chose it, of whatever scheme.
+    /// A URL of any scheme, as the user chose it.
     case url(String)
     /// The URL in a link.
     case link(String)
@@ -16,7 +16,7 @@ enum OpenedURI: Hashable, Sendable {
 
     /// Takes a URI apart.
     ///
-    /// - Throws: `InvalidURL`; the text repeats nothing of the URI.
+    /// - Throws: `InvalidURL` or `LimitExceeded`; the text repeats nothing of the URI.
     init(_ text: String) throws(ManagerError) {
         guard text.utf8.count <= Contract.maximumURLBytes else {
             throw ManagerError(
@@ -42,7 +42,7 @@ enum OpenedURI: Hashable, Sendable {
         guard hasPrefix(link.utf8[...], linkPrefix) else {
             throw refusal("An idown link must have the form idown:?url=URL.")
         }
-        // A second key, or a URL that was not encoded and is cut off, would stand here bare.
+        // This refuses a second key, and a URL that was not encoded and is therefore cut off.
         let url = try decode(link.utf8.dropFirst(linkPrefix.utf8.count), keeping: isUnreserved)
         guard !url.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else { throw refusal("The URL in a link must not contain control characters.") }
@@ -52,8 +52,8 @@ enum OpenedURI: Hashable, Sendable {
         return url
     }
 
-    /// What encodeURIComponent leaves as it is (ECMA-262): RFC 3986's unreserved characters and
-    /// four marks that separate nothing.
+    /// Returns whether encodeURIComponent leaves a byte as it is (ECMA-262): RFC 3986's unreserved
+    /// characters and five marks that separate nothing.
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -65,7 +65,7 @@ enum OpenedURI: Hashable, Sendable {
 
     // MARK: Files
 
-    /// Decodes the path in a file URI: RFC 8089, of this machine only.
+    /// Decodes the path in a file URI (RFC 8089) of this machine.
     private static func path(of uri: String) throws(ManagerError) -> String {
         var rest = uri.utf8.dropFirst("file:".utf8.count)
         if rest.starts(with: "//".utf8) {
@@ -80,9 +80,9 @@ enum OpenedURI: Hashable, Sendable {
         return path
     }
 
-    // MARK: Both
+    // MARK: Links and files
 
-    /// Decodes once; every other byte has to be one of those that may stand bare.
+    /// Decodes the percent-encoding once; every other byte has to satisfy `mayStandBare`.
     private static func decode(
         _ text: Substring.UTF8View,
         keeping mayStandBare: (UInt8) -> Bool
@@ -114,8 +114,10 @@ enum OpenedURI: Hashable, Sendable {
         ManagerError(.invalidURL, text)
     }
 
-    /// Schemes and hosts are compared without regard to case (RFC 3986 sections 3.1 and 3.2.2);
-    /// so is all of a prefix, but the key.
+    /// Returns whether a text has a prefix.
+    ///
+    /// Case does not matter in schemes and hosts (RFC 3986 sections 3.1 and 3.2.2), but it does
+    /// behind a colon.
     private static func hasPrefix(_ text: Substring.UTF8View, _ prefix: String) -> Bool {
         var text = text
         var isScheme = true

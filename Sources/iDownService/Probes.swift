@@ -6,18 +6,19 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// The calls of Probe that wait for a server.
+/// Limits and carries out the calls of Probe.
 final class Probes {
-    /// The longest that a server is waited for.
+    /// The longest wait for a server.
     private static let patience: Duration = .seconds(60)
 
     private var clients: [String: Int] = [:]
     private var count = 0
     private var last: Int64 = 0
 
-    /// Asks a server in the place of a client.
+    /// Asks a server about a file for a client.
     ///
-    /// - Throws: `LimitExceeded` where too many ask already; what a task would have failed of.
+    /// - Throws: `LimitExceeded` where too many calls wait already; the failure with which a task
+    ///   would have ended.
     func ask(
         _ request: TaskRequest,
         for client: String,
@@ -38,19 +39,19 @@ final class Probes {
             let left = clients[client, default: 1] - 1
             clients[client] = left > 0 ? left : nil
         }
-        // Ids are given from 1 on: no task has come so far.
+        // Ids of tasks count up from 1, so that no task has ever had one of these.
         guard let number = TaskID(rawValue: .max - last) else { throw StoreFailure.idsExhausted }
         return try await service.engine.probe(request, as: number, within: Self.patience)
     }
 }
 
 extension ManagerService {
-    /// Asks a server about a file, takes none of it and adds nothing.
+    /// Asks a server about a file, without downloading it or adding a task.
     ///
     /// - Parameters:
     ///   - call: The call.
     ///   - url: The URL as the client gave it.
-    ///   - options: The options with which it would be added.
+    ///   - options: The options with which the URL would be added.
     /// - Returns: What the server says.
     /// - Throws: `AccessDenied` for a sandboxed caller; `RequestFailed`; `LimitExceeded`.
     func probe(
@@ -63,7 +64,7 @@ extension ManagerService {
         options.mirrors = []
         options.onExisting = nil
         var wishes = Wishes(engine: engine, downloadDirectory: directory, rules: rules)
-        // Nothing is stored, so that no folder is looked at or made.
+        // A probe stores nothing, so no folder is checked or created.
         wishes.look = FolderLook(path: directory, rules: rules, directory: directory)
         guard let task = try await wishes.judge([url], options, isList: false).first else {
             throw ManagerError(.failed, "The URL stands for no download. Please report this.")

@@ -4,12 +4,12 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// The tasks whose file is being given its name, and those who wait for that to be over.
+/// The tasks whose files are being published, and the calls that wait for the end of that.
 final class Publications {
     enum End {
-        /// There is nothing to wait for any more.
+        /// The publication is over.
         case over
-        /// Nobody was at work on it; or the service ends, and nobody would tell.
+        /// Nothing was being published; or the service ends, and no end would be told.
         case unknown
         /// The disk does not answer.
         case hangs
@@ -18,11 +18,11 @@ final class Publications {
     private var underWay: Set<TaskID> = []
     private let waiters = Waiters<TaskID, Void>()
 
-    /// Takes note of a changed record.
+    /// Notes a changed record.
     ///
     /// - Parameters:
     ///   - record: the task as it is now.
-    ///   - isRunning: whether a transfer of the task is at work.
+    ///   - isRunning: whether a transfer of the task runs.
     func note(_ record: TaskRecord, isRunning: Bool) {
         if record.isPublishing, isRunning {
             underWay.insert(record.id)
@@ -31,7 +31,7 @@ final class Publications {
         }
     }
 
-    /// Waits until the file of a task has its name, or has not; no longer than
+    /// Waits until the file of a task has its name or has failed to get it, for at most
     /// ``Coordinator/longestPause``.
     func end(of id: TaskID, in coordinator: isolated Coordinator) async -> End {
         guard underWay.contains(id), !coordinator.isStopping else { return .unknown }
@@ -40,9 +40,9 @@ final class Publications {
         return isTold || !underWay.contains(id) ? .over : .hangs
     }
 
-    /// Finds out whether finished files have their names where earlier attempts could not say so.
+    /// Finds out whether files have their names where earlier attempts could not tell.
     ///
-    /// What cannot be told stays open.
+    /// Tasks for which this stays unknown are not changed.
     ///
     /// - Returns: false where a disk does not answer.
     func settle(_ ids: Set<TaskID>, in coordinator: isolated Coordinator) async -> Bool {
@@ -68,7 +68,7 @@ final class Publications {
         return true
     }
 
-    /// The service ends: those who wait learn no more.
+    /// Ends all waits, because the service ends.
     func stop() {
         underWay = []
         waiters.releaseAll(with: ())

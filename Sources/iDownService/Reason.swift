@@ -4,9 +4,9 @@ import DBus
 import iDownBus
 import iDownState
 
-/// One reason why a task does not move: as data for programs, and in words made of the same values.
+/// One reason why a task makes no progress: as data for programs, and as text with the same values.
 ///
-/// Every reason is described here once, and in the documentation of ExplainCodes.
+/// Each reason is defined only here, and documented at ExplainCodes.
 struct Reason: Sendable {
     let data: TaskReason
     let text: String
@@ -31,12 +31,12 @@ struct Reason: Sendable {
         return Reason("failed", values(of: failure, message), message)
     }
 
-    /// Returns that other tasks come first.
+    /// Returns the reason that the task waits for a slot.
     ///
     /// - Parameters:
     ///   - running: How many tasks run.
     ///   - slots: How many tasks may run.
-    ///   - stuck: How many of those that run are on a disk that does not answer.
+    ///   - stuck: How many of the running tasks are on a disk that does not answer.
     /// - Returns: The reason.
     static func queue(running: Int, slots: Int, stuck: Int = 0) -> Reason {
         var values: [String: Value] = [
@@ -48,7 +48,7 @@ struct Reason: Sendable {
         return Reason("queue", values, "queue: \(running) of \(slots) running\(end)")
     }
 
-    /// Returns that the next try comes later.
+    /// Returns the reason that the task waits for its next try.
     ///
     /// - Parameters:
     ///   - wait: How long until the next try.
@@ -86,9 +86,9 @@ struct Reason: Sendable {
         )
     }
 
-    /// Returns that the disk is full.
+    /// Returns the reason that the disk is full.
     ///
-    /// - Parameter missing: How many bytes the disk lacks; nil where nobody knows.
+    /// - Parameter missing: How many bytes the disk lacks; nil where that is unknown.
     /// - Returns: The reason.
     static func space(missing: Int64?) -> Reason {
         guard let missing else { return Reason("space", "disk full") }
@@ -99,9 +99,9 @@ struct Reason: Sendable {
         )
     }
 
-    /// Returns that the settings file has a mistake.
+    /// Returns the reason that the settings file has a mistake.
     ///
-    /// - Parameter mistake: What is wrong in the settings file; nil where nothing is any more.
+    /// - Parameter mistake: What is wrong in the settings file; nil if it was corrected just now.
     /// - Returns: The reason.
     static func settings(_ mistake: String?) -> Reason {
         Reason(
@@ -112,7 +112,7 @@ struct Reason: Sendable {
     }
 }
 
-// How values are told.
+// The values and texts of which reasons are made.
 extension Reason {
     private static func values(of failure: Failure?, _ message: String?) -> [String: Value] {
         var values: [String: Value] = [:]
@@ -125,8 +125,8 @@ extension Reason {
         .uint64(UInt64(clamping: now.advanced(by: max(.zero, wait)).microseconds))
     }
 
-    /// With a decimal unit and one digit behind the point, rounded up: it is enough to free what
-    /// it says.
+    /// Returns a size with a decimal unit and one decimal digit, rounded up so that it is enough to
+    /// free the amount shown.
     private static func shown(bytes: Int64) -> String {
         guard bytes >= 1000 else { return "\(bytes) B" }
         let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
@@ -148,7 +148,7 @@ extension Reason {
         }
     }
 
-    /// Why the last try failed, in brackets: `HTTP 503`, else the message's first sentence.
+    /// Returns why the last try failed, in brackets: `HTTP 503`, else the message's first sentence.
     private static func inBrackets(_ failure: Failure?) -> String {
         guard let message = failure?.message else { return "" }
         let start = "The server answered "

@@ -5,16 +5,16 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Takes up what the last run of the service left.
+/// Takes up the tasks as the last run of the service left them.
 ///
-/// What was downloading waits for a slot again, open intents are carried out, partial files are
-/// held against the record.
+/// Tasks that were downloading wait for a slot again, recorded intents are carried out, and partial
+/// files are compared with their records.
 final class Restart {
     /// What the restart did to one task.
     struct Restored: Sendable {
-        /// What the log says of its file; a new state is written down by the commit.
+        /// The log line about the task's file, or nil; the commit logs a new state.
         let line: String?
-        /// The task, where the restart has found its file complete.
+        /// The task, if the restart found its file complete; nil otherwise.
         let completed: TaskRecord?
 
         init?(_ change: Change) {
@@ -36,14 +36,15 @@ final class Restart {
         }
     }
 
-    /// Single log lines at a start; beyond that only the summary counts.
+    /// The most tasks with a log line of their own at a start; the summary counts all.
     private static let mostLines = 100
 
-    /// Tasks whose file was found complete, before anybody listened; the first where they are many.
+    /// Tasks whose file was found complete before clients could listen; only the first if they are
+    /// many.
     private(set) var completed: [TaskSnapshot] = []
-    /// Records whose intent could not be carried out.
+    /// Records whose file could not be deleted yet.
     private var unsettled: [TaskRecord] = []
-    /// Disks that do not answer.
+    /// The devices that do not answer.
     private var hanging: Set<UInt64> = []
 
     func restore(in coordinator: isolated Coordinator) async throws {
@@ -63,7 +64,7 @@ final class Restart {
                 log.warning("the file of task \(record.id) could not be deleted yet")
                 unsettled.append(record)
             }
-            // A file that may have its name is looked for by the next attempt.
+            // The next attempt looks for a file that may already have its name.
         }
         let unfinished = try await store.read { snapshot throws(StoreFailure) in
             try snapshot.unfinishedTasksWithFile()
@@ -77,7 +78,7 @@ final class Restart {
             let change = try await coordinator.recordEvent(event, of: record.id)
             if let restored = change.flatMap(Restored.init) { changed.append(restored) }
         }
-        // Nobody could be told of these yet.
+        // No client could be told of these tasks yet.
         completed = changed.compactMap(\.completed).prefix(Self.mostLines).map {
             TaskSnapshot(record: $0, live: nil)
         }
@@ -86,7 +87,7 @@ final class Restart {
         log.notice("tasks in the list: \(total); changed by the restart: \(changed.count)")
     }
 
-    /// Puts files in order that could not be at the start, as soon as the file system lets it.
+    /// Keeps trying to delete the files that could not be deleted at the start.
     func settle(in coordinator: isolated Coordinator) {
         for record in unsettled {
             coordinator.deletions.tryAgain(record.id, in: coordinator) {
@@ -104,9 +105,10 @@ final class Restart {
         unsettled = []
     }
 
-    /// Looks at a task's file, but does not wait for a disk that hangs: the service has other tasks.
+    /// Looks at a task's file, but gives up on a disk that hangs, because the service has other
+    /// tasks.
     ///
-    /// - Returns: what was found; nil where that cannot be told now.
+    /// - Returns: what was found; nil where nothing is known now.
     private func look(
         at record: TaskRecord,
         in coordinator: isolated Coordinator,
@@ -123,13 +125,14 @@ final class Restart {
         return found ?? nil
     }
 
-    /// Tells every task that was under way, or waiting for its next try, of the restart.
+    /// Applies the restart to every task that was running, in back-off or held by outside
+    /// conditions.
     private func wakeUp(in coordinator: isolated Coordinator) async throws -> [Restored] {
         let now = coordinator.time.date
         let rests = coordinator.engine.rests
         let (restored, unreadable): ([Restored], [TaskID]) = try await coordinator.commit {
             transaction in
-            // One of these can neither run nor ever give its slot back.
+            // A running task that cannot be read would keep its slot for ever, so it fails.
             let unreadable = try transaction.running().map(\.id).filter { id in
                 try transaction.failIfUnreadable(id)
             }

@@ -4,29 +4,29 @@ import Logging
 import iDownState
 import iDownloader
 
-/// Ends back-offs, and the rests of hosts, when their time is over.
+/// Ends back-offs, and the pauses that servers asked for, when their time is over.
 final class RetryTimer {
     private var backOffs = BackOffs()
     private var timer: Task<Void, Never>?
-    /// When the timer ends.
+    /// When the timer ends; nil where no task and no server is waited for.
     private var end: BackOffs.Instant?
 
-    /// When a task is tried again; nil where it is not in back-off.
+    /// Returns when a task is tried again; nil where it is not in back-off.
     func deadline(of id: TaskID) -> BackOffs.Instant? { backOffs.deadline(of: id) }
 
-    /// The task is not in back-off any more.
+    /// Notes that a task is not in back-off any more.
     func remove(_ id: TaskID) { backOffs.remove(id) }
 
-    /// Has a task tried again after a wait.
+    /// Schedules the next try of a task after a wait.
     func schedule(_ id: TaskID, after wait: Duration, in coordinator: isolated Coordinator) {
         let deadline = coordinator.time.now + wait
         backOffs.set(id, deadline)
-        // The earliest of very many is not looked for each time.
+        // The running timer ends earlier, so the earliest of very many is not searched for again.
         if let end, end <= deadline { return }
         begin(in: coordinator)
     }
 
-    /// Sleeps until the earliest back-off, or the rest of a host, is over.
+    /// Sleeps until the earliest back-off or pause of a server is over, and then ends it.
     func begin(in coordinator: isolated Coordinator) {
         stop()
         end = nil
@@ -61,7 +61,7 @@ final class RetryTimer {
             coordinator.log.error("back-offs that are over could not be recorded: \(error)")
             let next = coordinator.time.now + Coordinator.storeRetryInterval
             for id in ids { backOffs.set(id, next) }
-            // This timer may have been replaced by one that found nothing to wait for.
+            // Another timer may have replaced this one and found nothing to wait for.
             if !coordinator.isStopping { begin(in: coordinator) }
         }
     }

@@ -4,30 +4,30 @@ import Synchronization
 import iDownData
 import iDownState
 
-/// The last step of each transaction: slots that its changes freed are filled at once.
+/// The last step of each transaction, which fills the slots that its changes have freed.
 final class SchedulingPass: Sendable {
     private let slots: Int
-    /// Tasks whose transfer still runs or ends: no second one is started beside it.
+    /// Tasks whose transfer runs or is ending: no second transfer is started beside it.
     private let busy: Set<TaskID>
-    /// Tasks that run, but have their whole file: nothing more is fetched for them.
+    /// Running tasks that have their whole file, and fetch nothing more.
     private let arrived: Set<TaskID>
-    /// Tasks in the queue whose transfer has begun, and what it waits to have recorded.
+    /// Queued tasks with a head start, each with the arrival that waits to be recorded, or nil.
     private let ahead: [TaskID: TransferEvent?]
     private let firstOrder: Int64
-    /// Not before the service is there for others, and not while it ends.
+    /// Whether tasks may start: not before the service has begun, and not while it ends.
     private let mayStart: Bool
-    /// Asked when the pass runs: the transaction's own changes may have an effect on it.
+    /// Called when the pass runs, because changes of the transaction may affect the result.
     private let surroundings: @Sendable () -> Surroundings
     private let date: @Sendable () -> WallTime
     private let isWanted: Mutex<Bool>
     private let passedOver = Mutex<Set<TaskID>>([])
-    /// Those of `ahead` that are not what they were.
+    /// Head starts whose task this transaction has changed; their tasks count as busy.
     private let changed = Mutex<Set<TaskID>>([])
     private let comesNext = Mutex<[Next]?>(nil)
 
     /// A task that gets one of the slots that will soon be free.
     enum Next {
-        /// Its transfer has begun.
+        /// A task whose transfer has begun.
         case known(TaskID)
         case new(TaskRecord)
 
@@ -61,7 +61,7 @@ final class SchedulingPass: Sendable {
         self.isWanted = Mutex(isWanted)
     }
 
-    /// Takes note of what the transaction did so far.
+    /// Notes what the transaction has changed so far.
     func note(_ changes: [Change]) {
         for change in changes where ahead[change.after.id] != nil {
             changed.withLock { _ = $0.insert(change.after.id) }
@@ -70,10 +70,10 @@ final class SchedulingPass: Sendable {
         isWanted.withLock { $0 = true }
     }
 
-    /// Tasks that could not start because their last transfer still ended.
+    /// Tasks that could not start because their last transfer was still ending.
     var heldUp: Set<TaskID> { passedOver.withLock(\.self) }
 
-    /// The tasks whose transfers may begin ahead of their slots; nil where nobody looked.
+    /// The tasks whose transfers may begin ahead of their slots; nil where the pass did not look.
     var next: [Next]? { comesNext.withLock(\.self) }
 
     func run(_ transaction: Transaction) throws -> [Change] {
@@ -100,7 +100,7 @@ final class SchedulingPass: Sendable {
             var isComplete = true
             for decision in decisions {
                 switch decision {
-                // Its last transfer still ends; it keeps its turn until that is over.
+                // Its last transfer is still ending; the task keeps its place until that is over.
                 case .start(let id) where isBusy(id):
                     passedOver.withLock { _ = $0.insert(id) }
                 case .start(let id):
@@ -113,7 +113,7 @@ final class SchedulingPass: Sendable {
                     if change?.after.state == .downloading {
                         order += 1
                     } else {
-                        // The next candidate gets its slot.
+                        // The next candidate gets the slot instead.
                         isComplete = false
                     }
                 case .displace(let id):
@@ -141,9 +141,9 @@ final class SchedulingPass: Sendable {
         busy.contains(id) || changed.withLock { $0.contains(id) }
     }
 
-    /// The tasks, at most so many, that get the slots of those that have arrived.
+    /// Returns the tasks, `count` at most, that get the slots of tasks that have arrived.
     ///
-    /// None that has a file: only its slot gives the right to touch that.
+    /// Tasks with a file are left out, because only the slot gives the right to touch the file.
     private func next(
         _ count: Int,
         _ transaction: Transaction,
@@ -171,6 +171,6 @@ final class SchedulingPass: Sendable {
 }
 
 extension WallTime {
-    /// For events that take no note of the time.
+    /// A placeholder for events that do not use the time.
     static let distantPast = WallTime(microseconds: 0)
 }

@@ -5,19 +5,20 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Empties the log of the list soon after a secret has left a record.
+/// Empties the list's write-ahead log soon after a secret has left a record.
 ///
 /// SQLite overwrites what is deleted (`secure_delete`), but the log beside the database keeps older
-/// pages until a checkpoint. What a crash has left there is erased when the list is opened.
+/// pages until a checkpoint. Opening the list erases what a crash has left there.
 final class SecretErasure {
-    /// Far below the minute that the contract allows, and one checkpoint for all that ends meanwhile.
+    /// Far below the minute that the contract allows; one checkpoint serves all tasks that end
+    /// meanwhile.
     private static let delay: Duration = .seconds(5)
 
     private var isWanted = false
-    /// Nil while the log holds no secret that no record has any more.
+    /// Empties the log after the delay; nil while the log holds no secret that records have lost.
     private var worker: Task<Void, Never>?
 
-    /// Takes note of a changed task, which may have lost its cookies or be a private one.
+    /// Notes a changed task, which may have lost its cookies or have been a private one.
     func note(_ change: Change, in coordinator: isolated Coordinator) {
         guard let before = change.before?.request else { return }
         let isErased = change.effects.contains(.erase)
@@ -27,7 +28,7 @@ final class SecretErasure {
         want(in: coordinator)
     }
 
-    /// Has the log emptied soon.
+    /// Has the log emptied after the delay.
     func want(in coordinator: isolated Coordinator) {
         isWanted = true
         guard worker == nil, !coordinator.isStopping else { return }
@@ -37,7 +38,7 @@ final class SecretErasure {
                 do {
                     try await coordinator.store.emptyLog()
                 } catch {
-                    // Somebody reads the whole list at this moment.
+                    // Somebody is reading the whole list: try again later.
                     isWanted = true
                     coordinator.log.debug("the log of the list cannot be emptied yet: \(error)")
                 }
@@ -46,6 +47,6 @@ final class SecretErasure {
         }
     }
 
-    /// The service ends: closing the list empties the log.
+    /// Stops the wait, because the service ends and closing the list empties the log.
     func stop() { worker?.cancel() }
 }

@@ -7,16 +7,16 @@ package import iDownSettings
 package import iDownState
 import iDownloader
 
-/// Takes changed settings into force, and tells everyone whom they concern.
+/// Puts changed settings into force, and tells clients.
 final class SettingsControl {
     private let keeper: SettingsKeeper
     private let changed: @Sendable (Settings) -> Void
-    /// The settings as they were last taken into force.
+    /// The settings that were last put into force.
     private var inForce: SettingsKeeper.InForce
 
     /// - Parameters:
     ///   - keeper: keeps the settings.
-    ///   - changed: called with the settings each time that they are others.
+    ///   - changed: called with the settings each time that they change.
     init(_ keeper: SettingsKeeper, changed: @escaping @Sendable (Settings) -> Void) {
         self.keeper = keeper
         self.changed = changed
@@ -34,7 +34,7 @@ final class SettingsControl {
         in service: isolated ManagerService
     ) async throws {
         var content = content
-        // In the file such a proxy stays as it is written, and nothing goes past it.
+        // In the file such a proxy stays as it is written, and no download bypasses the proxy.
         if setting == .proxy, case .text(let url?) = content, !url.isEmpty, !Engine.isProxy(url) {
             throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
         }
@@ -46,15 +46,15 @@ final class SettingsControl {
         if let failure { throw failure }
     }
 
-    /// Returns when the changes under way are durable; later ones are answered `Stopping`.
+    /// Waits until the changes under way are durable; later ones are answered `Stopping`.
     func end() async { await keeper.end() }
 
-    /// Reads the file again, and does what it says as if a client had said so.
+    /// Reads the file again, and applies it like changes by a client.
     func read(in service: isolated ManagerService) async {
         await apply(await keeper.read(), in: service)
     }
 
-    /// Takes settings into force, unless newer ones are.
+    /// Puts settings into force, unless newer ones already are.
     private func apply(
         _ now: SettingsKeeper.InForce,
         in service: isolated ManagerService
@@ -63,7 +63,7 @@ final class SettingsControl {
         let before = settings
         inForce = now
         let changed = Setting.allCases.filter { settings[$0] != before[$0] }
-        // The new proxy is known to the engine before downloads that waited for it go on.
+        // The engine has to know the new proxy before downloads that waited for it go on.
         if !changed.isEmpty { self.changed(settings) }
         let (engine, coordinator) = (service.engine, service.coordinator)
         await coordinator.setHoldWishes(HoldWishes(settings, unknownProxy: inForce.unknownProxy))
@@ -101,11 +101,11 @@ final class SettingsControl {
 }
 
 extension HoldWishes {
-    /// What the settings say.
+    /// Takes what tasks have to wait for from the settings.
     ///
     /// - Parameters:
-    ///   - settings: Those in force.
-    ///   - unknownProxy: Why nobody knows which proxy the user wants; nil where it is known.
+    ///   - settings: The settings in force.
+    ///   - unknownProxy: Why it is unknown which proxy the user wants; nil where it is known.
     package init(_ settings: Settings, unknownProxy: SettingsFailure? = nil) {
         self.init(
             onMetered: settings.holdsOnMetered,

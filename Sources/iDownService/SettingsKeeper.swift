@@ -9,30 +9,29 @@ package import iDownData
 package import iDownSettings
 import iDownState
 
-/// The settings in force and their file, which people may edit while the service runs.
+/// Keeps the settings in force and their file, which people may edit while the service runs.
 ///
-/// The file is read and written on a thread of its own, since a disk may take its time, and in the
-/// order of the calls. Every change begins with what is in the file by then, so that nothing that
-/// somebody else has put into it is lost.
+/// The file is read and written in the order of the calls, on a thread of its own because a disk
+/// may be slow. Every change starts from the file as it is then, so that no edit by others is lost.
 package final class SettingsKeeper: Sendable {
     /// The settings at one time.
     package struct InForce: Sendable {
         package fileprivate(set) var settings: Settings
-        /// What is wrong in the file while that hides which proxy the user wants.
+        /// The mistake in the file, if it hides which proxy the user wants; nil otherwise.
         package fileprivate(set) var unknownProxy: SettingsFailure?
-        /// What the file said when nothing in it was wrong; nil where that was before this run.
+        /// The settings of the last file without a mistake; nil where this run has read none.
         fileprivate var lastGood: Settings?
-        /// Whether there was a file.
+        /// Whether the file existed when it was last read.
         fileprivate var hadFile = false
-        /// What was told of the file.
+        /// What was last logged about the file.
         fileprivate var told: [String] = []
         fileprivate var hasEnded = false
-        /// Higher than that of every earlier reading or change.
+        /// The number of the reading or change, higher than all earlier ones.
         fileprivate(set) var version = 0
     }
 
-    /// A file that is gone counts as gone after so long, in milliseconds: editors and dotfile managers
-    /// take the old one away before they put the new one in its place.
+    /// The time after which a missing file counts as deleted, in milliseconds: editors and dotfile
+    /// managers remove the old file before they put the new one in its place.
     private static let longestAbsence = 1_000
 
     private let file: SettingsFile
@@ -56,7 +55,7 @@ package final class SettingsKeeper: Sendable {
 
     /// Reads the file again.
     ///
-    /// As long as anything in it is wrong the last good settings stay in force.
+    /// As long as anything in it is wrong, the last good settings stay in force.
     func read() async -> InForce {
         await onDisk { [self] now in
             refresh(&now)
@@ -67,7 +66,8 @@ package final class SettingsKeeper: Sendable {
     /// Changes a setting; the change is durable on return.
     ///
     /// - Returns: The settings in force afterwards, and why the change failed: `StoreFailed`, also
-    ///   while the file hides which proxy the user wants, since the new file would be without it.
+    ///   while a mistake hides which proxy the user wants, because the new file would lose the
+    ///   proxy.
     func change(
         _ setting: Setting,
         to content: Setting.Content
@@ -76,7 +76,7 @@ package final class SettingsKeeper: Sendable {
             guard !now.hasEnded else { return (now, ServiceRefusal.stopping) }
             refresh(&now)
             let old = now.settings[setting]
-            // Get hides a password, so what it gave stands for the value in force.
+            // Get hides a password, so the value that it returned counts as unchanged.
             guard content != old, content != setting.shown(old) else { return (now, nil) }
             do {
                 if let unknownProxy = now.unknownProxy {
@@ -105,7 +105,7 @@ package final class SettingsKeeper: Sendable {
     ) async -> Output {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
-                // Only the queue changes it; the lock is for those who look meanwhile.
+                // Only the queue changes the value; the lock protects those who read it meanwhile.
                 var now = now
                 now.version += 1
                 let output = body(&now)
@@ -129,7 +129,8 @@ package final class SettingsKeeper: Sendable {
         (now.settings, now.unknownProxy) = (reading.settings, reading.unknownProxy)
     }
 
-    /// Logs what is wrong in the file, once, and keeps good settings as the last good ones.
+    /// Logs what is wrong in the file, once, and keeps settings without a mistake as the last good
+    /// ones.
     private func settle(_ reading: SettingsReading, _ now: inout InForce) {
         if reading.failure == nil { now.lastGood = reading.settings }
         now.hadFile = !reading.isAbsent

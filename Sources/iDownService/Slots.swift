@@ -6,47 +6,50 @@ import iDownloader
 
 /// The slots, and the transfers that run in them or begin ahead of them.
 final class Slots {
-    /// How long a task that a browser has handed over waits for its slot with its answer open.
+    /// How long a handed-over task waits for its slot with its answer open.
     ///
-    /// Most servers wait no longer, and it takes the place of another connection to its host.
+    /// Most servers keep an answer open no longer, and an open answer takes the place of another
+    /// connection to the host.
     private static let longestWait: Duration = .seconds(60)
 
-    /// So many answers to links that no browser has asked for wait with those that one has.
+    /// A handed-over task for which the browser got no answer waits with its answer open only while
+    /// fewer tasks than this do.
     ///
-    /// The others are asked for again in their turn: a page of links would take all connections of its host.
+    /// The server is asked again for other such tasks when they get slots: a page of links would
+    /// otherwise take all connections to its host.
     private static let mostUnseen = 4
 
-    /// Progress is told at most this often (contract, TaskChanged).
+    /// The time between two announcements of a task's progress (contract, TaskChanged).
     private static let progressInterval: Duration = .milliseconds(500)
 
     /// How many tasks may run at once.
     private(set) var count: Int
-    /// The transfer of each task that has one, until it holds neither connection nor file.
+    /// The transfer of each task that has one, as long as it holds a connection or a file.
     private(set) var running: [TaskID: RunningTransfer] = [:]
-    /// Transfers of tasks that wait for the slots of those that have arrived.
+    /// The head starts of tasks that will get the slots of tasks that have arrived.
     private(set) var ahead: [TaskID: HeadStart] = [:]
-    /// Ends the transfer of a handed-over task that waits for its slot for too long.
+    /// The time limits of handed-over tasks that wait for their slots.
     private var patience: [TaskID: Task<Void, Never>] = [:]
-    /// Tasks that keep their slot while their last transfer ends, and start the next one then.
+    /// Tasks that keep their slot while their last transfer ends, and then start the next one.
     private var pendingStarts: [TaskID: TaskRecord] = [:]
-    /// Those in `running` that were stopped or whose task is not downloading any more: no progress
-    /// is told of them.
+    /// Running tasks that were stopped or are not downloading any more: no progress of theirs is
+    /// told.
     private var settled: Set<TaskID> = []
-    /// Those in `running` that have their whole file, which only wants its name.
+    /// Running tasks that have their whole file, which only needs its name.
     private var arrived: Set<TaskID> = []
-    /// Those in `running` of whose start nobody has been told yet.
+    /// Running tasks whose start has not been told yet.
     private var untold: Set<TaskID> = []
-    /// Tasks whose turn came while their last transfer still ended.
+    /// Tasks that could not start because their last transfer was still ending.
     private var heldUp: Set<TaskID> = []
     private var meters: [TaskID: SpeedMeter] = [:]
     private var startOrder: Int64 = 0
-    /// Slots are to be filled although no change says so.
+    /// Whether the next commit has to fill slots even if no change asks for it.
     private(set) var isWanted = false
-    /// Those who wait for the end of a transfer.
+    /// The calls that wait for the end of a transfer.
     private let ends = Waiters<TaskID, Void>()
-    /// Tells of progress; nil while nothing runs.
+    /// Tells progress; nil while no transfer runs.
     private var publisher: Task<Void, Never>?
-    /// Where the clock of the speeds begins.
+    /// The start of the clock that measures speeds.
     private let origin: TimeAndChance.Instant
 
     init(count: Int, at origin: TimeAndChance.Instant) {
@@ -60,12 +63,12 @@ final class Slots {
     /// Changes how many tasks may run.
     func change(to count: Int) { self.count = count }
 
-    /// Has the next commit look whether a slot can be filled.
+    /// Has the next commit fill slots.
     func want() { isWanted = true }
 
     // MARK: Filling
 
-    /// The step that fills slots at the end of a transaction, by what runs at this moment.
+    /// Returns the last step of a transaction, which fills slots, with what runs at this moment.
     func pass(in coordinator: isolated Coordinator) -> SchedulingPass {
         defer { isWanted = false }
         return SchedulingPass(
@@ -82,11 +85,11 @@ final class Slots {
         )
     }
 
-    /// Takes note of what a pass has found.
+    /// Applies the result of a pass.
     ///
     /// - Parameters:
-    ///   - pass: it has run.
-    ///   - changes: what it did; nil where that was not committed.
+    ///   - pass: a pass that has run.
+    ///   - changes: what the pass changed; nil where that was not committed.
     ///   - coordinator: the owner.
     func take(
         _ pass: SchedulingPass,
@@ -94,14 +97,14 @@ final class Slots {
         in coordinator: isolated Coordinator
     ) {
         for task in pass.heldUp {
-            // Its transfer may have come to its end during the commit.
+            // The transfer may have ended during the commit.
             if running[task] == nil, ahead[task]?.isDropped != true {
                 isWanted = true
             } else {
                 heldUp.insert(task)
             }
         }
-        // What was not committed says nothing.
+        // A pass that was not committed has no result.
         guard let changes, let next = pass.next else { return }
         let wanted = Set(next.map(\.id) + changes.filter(\.starts).map(\.after.id))
         for id in ahead.keys.sorted() where !wanted.contains(id) {
@@ -109,7 +112,7 @@ final class Slots {
         }
         guard !coordinator.isStopping else { return }
         for case .new(let record) in next where ahead[record.id] == nil {
-            // Its own transfer comes with it.
+            // A handed-over task already has a transfer, which comes with it.
             if coordinator.handOvers.holdsTransfer(of: record.id) { continue }
             ahead[record.id] = HeadStart(record, on: coordinator.engine, for: coordinator)
         }
@@ -117,12 +120,13 @@ final class Slots {
 
     // MARK: Transfers
 
-    /// Takes over the transfer of a task that a browser has handed over, until the task has its slot.
+    /// Takes over the transfer of a handed-over task until the task has its slot.
     ///
     /// - Parameters:
     ///   - start: the transfer, which holds its answer open.
     ///   - id: the task.
-    ///   - isSeen: whether the browser had an answer of its own, so that this one may be the last.
+    ///   - isSeen: whether the browser got an answer of its own, so that the server may give no
+    ///     other.
     ///   - coordinator: the owner.
     func keep(
         _ start: HeadStart,
@@ -138,19 +142,18 @@ final class Slots {
         }
     }
 
-    /// How many tasks that a browser has handed over wait for their slots with their answers open.
+    /// How many handed-over tasks wait for their slots with their answers open.
     var openAnswers: Int { patience.count }
 
-    /// Those of a host.
+    /// Returns how many of these answers are of one host.
     func openAnswers(of host: Origin?) -> Int {
         patience.keys.count { ahead[$0]?.origin == host }
     }
 
-    /// Starts the transfer of a task once its last one is over, or goes on with the one that began
-    /// ahead.
+    /// Starts the transfer of a task once its last one is over, or goes on with its head start.
     func start(_ record: TaskRecord, in coordinator: isolated Coordinator) {
         startOrder = max(startOrder, record.startOrder)
-        // Decided before the stop, committed after it: it starts with the next service.
+        // The start was decided before the service stopped, and takes effect in its next run.
         guard running[record.id]?.attempt != record.attempt, !coordinator.isStopping else { return }
         guard running[record.id] == nil else {
             pendingStarts[record.id] = record
@@ -167,37 +170,39 @@ final class Slots {
         publish(in: coordinator)
     }
 
-    /// The transfer that began ahead for what is a running one now; nil where none did.
+    /// Returns the head start's transfer for a task that runs now; nil where there is none.
     private func takeHeadStart(of record: TaskRecord) -> RunningTransfer? {
         guard let start = ahead[record.id], !start.isDropped else { return nil }
         ahead[record.id] = nil
         patience.removeValue(forKey: record.id)?.cancel()
-        // It waited with its file already: that was recorded with the start.
+        // The transfer waited with a complete file, which was recorded with the start.
         if record.isPublishing { arrived.insert(record.id) }
         start.journal.settle(.hasSlot(isRecorded: record.isPublishing))
         return start.transfer
     }
 
-    /// Takes note of what a task has become: a transfer that began ahead goes on for the start of
-    /// its task alone, and of a task that downloads no more nothing is told.
+    /// Applies a task's change to its transfers: a head start goes on only if its task starts, and
+    /// no progress is told of a task that is not downloading.
     func note(_ change: Change) {
         let id = change.after.id
-        // One that waits with an answer which cannot be had twice goes on waiting in its place.
+        // A handed-over task whose change leaves its request and its place in the queue keeps its
+        // answer open, because the server may not answer again.
         let isUntouched =
             change.after.state == .waiting(.queue) && change.before?.request == change.after.request
         if !change.starts, ahead[id]?.isHandedOver != true || !isUntouched { drop(id) }
         if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
         if pendingStarts[id] != nil {
-            // While its file moves it has no transfer: the end of the move starts the next one.
+            // While its file moves, the task has no transfer; the end of the move starts the next
+            // one.
             let mayStart = change.after.state == .downloading && !change.after.isMoving
             pendingStarts[id] = mayStart ? change.after : nil
         }
     }
 
-    /// Everybody knows of the start now.
+    /// Notes that the start of a task has been told.
     func noteTold(_ id: TaskID) { untold.remove(id) }
 
-    /// The file of a running task has come.
+    /// Notes that the file of a running task is complete.
     func noteArrival(of id: TaskID, _ attempt: AttemptNumber) {
         if running[id]?.attempt == attempt { arrived.insert(id) }
     }
@@ -209,16 +214,16 @@ final class Slots {
         settled.insert(id)
     }
 
-    /// Has the transfer of a task end that does not get the slot, or not as it was.
+    /// Ends a head start whose task does not get the slot, or has changed.
     private func drop(_ id: TaskID) {
         guard ahead[id]?.isDropped == false else { return }
         patience.removeValue(forKey: id)?.cancel()
         ahead[id]?.drop()
     }
 
-    /// A transfer is over; the next one of a task that kept its slot begins.
+    /// Notes the end of a transfer, and starts the next one of a task that kept its slot.
     ///
-    /// - Returns: whether its task may start again now, because only this transfer was in its way.
+    /// - Returns: whether the task may start again now, because only this transfer was in its way.
     func end(_ id: TaskID, in coordinator: isolated Coordinator) -> Bool {
         running[id] = nil
         ends.release(id, with: ())
@@ -228,28 +233,28 @@ final class Slots {
         meters[id] = nil
         if let record = pendingStarts.removeValue(forKey: id) {
             start(record, in: coordinator)
-            // The task was downloading before: its progress may be told at once.
+            // The task was downloading before, so its progress may be told at once.
             untold.remove(id)
         }
         return heldUp.remove(id) != nil
     }
 
-    /// A transfer that began ahead is over, and did not get the slot.
+    /// Notes the end of a head start that did not get the slot.
     ///
-    /// - Returns: as ``end(_:in:)``.
+    /// - Returns: whether the task may start again now, because only this transfer was in its way.
     func endAhead(_ id: TaskID) -> Bool {
         ahead[id] = nil
         return heldUp.remove(id) != nil
     }
 
-    /// Waits until a stopped transfer has recorded what it kept; no longer than
-    /// ``Coordinator/longestPause``, since a disk may hang and the pause itself is durable already.
+    /// Waits until a stopped transfer has recorded the bytes that it kept, but no longer than
+    /// ``Coordinator/longestPause``: a disk may hang, and the pause itself is durable already.
     func waitForEnd(of id: TaskID, in coordinator: isolated Coordinator) async {
         guard running[id] != nil, settled.contains(id), !coordinator.isStopping else { return }
         _ = await ends.wait(for: id, atMost: Coordinator.longestPause, in: coordinator)
     }
 
-    /// The service ends: all transfers end, each with a checkpoint.
+    /// Ends all transfers, each with a checkpoint, because the service ends.
     func stop() {
         publisher?.cancel()
         ends.releaseAll(with: ())
@@ -257,12 +262,12 @@ final class Slots {
         for id in ahead.keys.sorted() { drop(id) }
     }
 
-    // MARK: What is seen
+    // MARK: What clients see
 
-    /// Bytes a second, over all tasks.
+    /// The speed of all tasks together, in bytes a second.
     var speed: UInt64 { meters.values.reduce(0) { $0 &+ $1.bytesPerSecond } }
 
-    /// What a task looks like from outside at this moment.
+    /// Returns a task as clients see it at this moment.
     func snapshot(of shared: Shared<TaskRecord>) -> TaskSnapshot {
         let record = shared.value
         guard record.state == .downloading, let transfer = running[record.id] else {
@@ -274,7 +279,7 @@ final class Slots {
         return TaskSnapshot(shared, live: live)
     }
 
-    /// The same for all at once, without segments, for looking at records elsewhere.
+    /// Returns a function that does the same for all tasks on any thread, without segments.
     var view: @Sendable (TaskRecord) -> TaskSnapshot {
         var states: [TaskID: (attempt: AttemptNumber, live: LiveState)] = [:]
         for (id, transfer) in running { states[id] = (transfer.attempt, live(transfer, id)) }
@@ -288,7 +293,7 @@ final class Slots {
         }
     }
 
-    /// What a task does whose last transfer ends before the next one begins.
+    /// The activity of a task whose last transfer ends before the next one begins.
     private static let connecting = LiveProgress.Activity.connecting.name
 
     private func live(_ transfer: RunningTransfer, _ id: TaskID) -> LiveState {
@@ -300,7 +305,7 @@ final class Slots {
         )
     }
 
-    /// Tells of progress while anything runs, and sleeps without a wake-up otherwise.
+    /// Tells progress while a transfer runs; causes no wake-ups otherwise.
     private func publish(in coordinator: isolated Coordinator) {
         guard publisher == nil, !coordinator.isStopping else { return }
         publisher = Task {
@@ -308,7 +313,7 @@ final class Slots {
             while (try? await time.sleep(for: Self.progressInterval)) != nil, !running.isEmpty {
                 let moment = time.now - origin
                 for id in running.keys {
-                    // Looked up anew: while others were told, it may have ended.
+                    // The transfer may have ended while others were told.
                     guard let transfer = running[id], !settled.contains(id), !untold.contains(id)
                     else { continue }
                     meters[id]?.read(bytes: transfer.live.bytes, at: moment)
@@ -322,7 +327,7 @@ final class Slots {
 }
 
 extension LiveProgress.Activity {
-    /// The contract's name.
+    /// The name of the activity in the contract.
     fileprivate var name: String {
         switch self {
         case .connecting: "connecting"

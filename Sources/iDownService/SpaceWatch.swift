@@ -6,20 +6,20 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Lets tasks go on that wait for room on a disk.
+/// Releases tasks that wait for disk space once there is enough.
 final class SpaceWatch {
-    /// Folders where not even the reserve is left: nothing new starts there.
+    /// Folders with less free space than the reserve: no new task starts there.
     private(set) var fullDirectories: Set<String> = []
-    /// How often a full disk is looked at while a task waits for it.
+    /// The time between two looks at a full disk while a task waits for it.
     private let interval: Duration
-    /// Looks at full disks from time to time; nil while no task waits for a disk.
+    /// Looks at full disks at that interval; nil while no task waits for a disk.
     private(set) var watch: Task<Void, Never>?
     private var hasNewHold = false
     private var measures: [String: Task<Void, Never>] = [:]
 
     init(interval: Duration) { self.interval = interval }
 
-    /// Looks after the disk that a task waits for.
+    /// Watches the disk that a task waits for.
     func noteHold(of record: TaskRecord, in coordinator: isolated Coordinator) {
         guard !coordinator.isStopping else { return }
         let directory = record.request.directory
@@ -37,17 +37,17 @@ final class SpaceWatch {
             } while await letGo(in: coordinator)
             fullDirectories = []
             watch = nil
-            // Those that were passed over for the full disk, and never held.
+            // Tasks that were passed over because of the full disk, but never held, may start now.
             coordinator.fillSlots()
         }
     }
 
-    /// Takes note that a folder has no room.
+    /// Notes that a folder has no room.
     func noteFull(_ directory: String) { fullDirectories.insert(directory) }
 
     func stop() { watch?.cancel() }
 
-    /// Lets those tasks go on that fit.
+    /// Releases the held tasks that fit.
     ///
     /// - Returns: whether any task still waits.
     private func letGo(in coordinator: isolated Coordinator) async -> Bool {
@@ -55,17 +55,17 @@ final class SpaceWatch {
         let held = try? await coordinator.store.read { snapshot throws(StoreFailure) in
             try snapshot.held(by: .space).compactMap { try? snapshot.task($0) }
         }
-        // The list cannot be read for now.
+        // The list cannot be read now: look again later.
         guard let held else { return true }
         let directories = fullDirectories.union(held.map(\.request.directory))
         let (measured, silent) = await measure(directories, in: coordinator)
         let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
-        // On a disk that does not answer they would only hang, and keep others' slots.
+        // Tasks on a disk that does not answer would only hang, and take slots from others.
         let askable = held.filter { !silent.contains($0.request.directory) }
         let waiters = askable.map { record in
             SpacePolicy.Waiter(
                 id: record.id,
-                // A folder that cannot be looked at: the transfer says what is wrong with it.
+                // If a folder cannot be looked at, the task's transfer reports what is wrong.
                 device: measured[record.request.directory]?.device ?? .max,
                 neededSpace: record.failure?.neededSpace ?? 0
             )
@@ -80,10 +80,10 @@ final class SpaceWatch {
         return released.count < held.count || hasNewHold
     }
 
-    /// Asks what is free, and takes note of the folders where not even the reserve is left, until a
-    /// later look finds room again.
+    /// Measures free space, and updates the folders with less than the reserve.
     ///
-    /// - Returns: what is free, where it can be told; and the folders whose disk does not answer.
+    /// - Returns: the free space of the folders where it is known, and the folders whose disk does
+    ///   not answer.
     @discardableResult
     private func measure(
         _ directories: Set<String>,
@@ -114,7 +114,7 @@ final class SpaceWatch {
                 hasRoomAgain = true
             }
         }
-        // Those that were passed over for it, and never held, hear of it by nothing else.
+        // Tasks that were passed over for lack of room, but never held, get no other notice of it.
         if hasRoomAgain { coordinator.fillSlots() }
         return (measured, silent)
     }

@@ -3,8 +3,7 @@
 import DBus
 import iDownBus
 
-/// The interface `org.idown.Task1` as a table for all tasks; the called path tells which task is
-/// meant.
+/// The interface `org.idown.Task1` as a table for all tasks; the path of a call names the task.
 ///
 /// It has the same members in the same order as `dbus/org.idown.Task1.xml`.
 struct TaskInterface: Sendable {
@@ -20,7 +19,7 @@ struct TaskInterface: Sendable {
                     adapter.methods + adapter.properties,
                     errors: { error, call in
                         let error = service.wording(error, call)
-                        // A task that does not exist is an object that does not exist.
+                        // A task that does not exist has no object.
                         return error.name == ManagerError.Code.noSuchTask.name
                             ? .unknownObject("There is no task at \(call.path).") : error
                     },

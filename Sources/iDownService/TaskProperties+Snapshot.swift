@@ -5,7 +5,7 @@ import iDownBus
 import iDownState
 
 extension TaskProperties {
-    /// A task as the contract shows it, query included.
+    /// Takes the properties of a task as the contract defines them, with the URL's query.
     init(_ snapshot: TaskSnapshot) {
         let (record, live) = (snapshot.record, snapshot.live)
         self.init()
@@ -16,7 +16,7 @@ extension TaskProperties {
         directory = record.request.directory
         path = record.path ?? ""
         state = State(rawValue: record.state.kind.rawValue)
-        // Between two transfers of a task that keeps its slot nothing is live.
+        // Between two transfers of a task that keeps its slot, there is no live state.
         activity =
             live.flatMap { Activity(rawValue: $0.activity) }
             ?? (record.state == .downloading ? .connecting : .none)

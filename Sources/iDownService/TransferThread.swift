@@ -4,9 +4,9 @@ package import DBus
 
 /// Runs the decisions of transfers on the coordinator's own thread.
 ///
-/// Most decisions end in a commit, which is the coordinator's. On threads of the runtime each small
-/// file changed threads nine times more often, which was a fifth of its time. Bytes do not pass
-/// this thread.
+/// Most decisions end in a commit, which the coordinator makes. With decisions on the runtime's
+/// threads, each small file changed threads nine times more often, which was a fifth of its time.
+/// Bytes do not pass this thread.
 package final class TransferThread: TaskExecutor {
     private let thread: QueueExecutor
 

@@ -4,25 +4,25 @@ import Logging
 import iDownState
 import iDownloader
 
-/// Takes tasks off the list whose finished files go into the trash.
+/// Removes tasks from the list and moves their finished files to the trash.
 final class Trashing {
-    /// How many calls move files to the trash now; the tasks leave the list after that.
+    /// How many calls move files now; their tasks leave the list after that.
     private var count = 0
 
-    /// Whether no file is on its way to the trash; the end of the service waits for that.
+    /// Whether no call moves files; the end of the service waits for that.
     var isIdle: Bool { count == 0 }
 
-    /// Takes a selection off the list, its finished files into the trash.
+    /// Removes a selection from the list, and moves its finished files to the trash.
     ///
-    /// A task whose file no trash takes stays where it is, and is not counted.
+    /// A task whose file cannot go to the trash stays in the list, and is not counted.
     ///
     /// - Parameters:
     ///   - ids: The selection.
-    ///   - dataHome: `$XDG_DATA_HOME`, where the trash of the home is.
+    ///   - dataHome: `$XDG_DATA_HOME`, where the user's trash is.
     ///   - goingToDisk: Called before each wait for a disk, which may never answer.
     ///   - coordinator: The owner.
     /// - Returns: how many tasks were removed.
-    /// - Throws: `ServiceRefusal.noSuchTask`, and nothing has changed, where one is not there.
+    /// - Throws: `ServiceRefusal.noSuchTask` if a task does not exist; nothing has changed then.
     func remove(
         _ ids: [TaskID],
         _ dataHome: String,
@@ -47,26 +47,27 @@ final class Trashing {
                     sparingFinishedBut: trashed
                 )
                 removed += outcome.changed
-                // What was finished in the meantime goes there as well.
+                // Tasks that finished meanwhile move their files to the trash as well.
                 left = outcome.spared
             } catch ServiceRefusal.noSuchTask where !trashed.isEmpty || removed > 0 {
-                // Files have moved: who has removed one of the tasks meanwhile keeps none of them.
+                // A task was removed by another call. Files have moved already, so go on with the
+                // other tasks.
                 var present: [TaskID] = []
                 for id in left where (try? await coordinator.task(id)) != nil {
                     present.append(id)
                 }
                 left = present
             } catch ServiceRefusal.stopping where !trashed.isEmpty || removed > 0 {
-                // A disk took longer than the end of the service waits for it.
+                // A disk took longer than the end of the service waits.
                 return removed
             }
         } while !left.isEmpty
         return removed
     }
 
-    /// Moves the files of those that are finished.
+    /// Moves the files of the finished tasks to the trash.
     ///
-    /// - Returns: those whose files stay.
+    /// - Returns: the tasks whose files stay.
     private func move(
         _ ids: [TaskID],
         _ dataHome: String,

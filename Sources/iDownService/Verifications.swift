@@ -6,14 +6,15 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// The finished files that are read again, and the calls that wait for that (contract, Verify).
+/// Reads finished files again for calls of Verify (contract, Verify).
 ///
-/// One reading serves all calls for its task, and ends with the last of their callers.
+/// One reading serves all calls for its task, and is cancelled when the last of their callers
+/// leaves.
 final class Verifications {
     private struct Reading {
         let work: Task<Void, Never>
-        /// By the number of the call: its client, and the application from a sandbox that this
-        /// belongs to.
+        /// By the number of the call: its client, and the application from a sandbox that the
+        /// client belongs to.
         var callers: [Int: (client: String, application: String?)]
     }
 
@@ -35,7 +36,7 @@ final class Verifications {
         record.state == .completed && readings[record.id] != nil
     }
 
-    /// The view of all tasks, with those marked whose files are being read now.
+    /// Returns a view of tasks that also marks those whose files are being read now.
     func view(
         over view: @escaping @Sendable (TaskRecord) -> TaskSnapshot
     ) -> @Sendable (TaskRecord) -> TaskSnapshot {
@@ -48,7 +49,7 @@ final class Verifications {
         }
     }
 
-    /// Reads the file, or joins those who have it read.
+    /// Reads the file of a task, or joins the calls for which it is being read.
     func integrity(
         of id: TaskID,
         for client: String,
@@ -58,7 +59,7 @@ final class Verifications {
         let record = try await coordinator.task(id).record
         guard record.state == .completed else { throw Refusal.unfinished(record.state.kind) }
         try coordinator.refuseWhileStopping()
-        // Behind the last suspension: calls that come together are counted one by one.
+        // Behind the last suspension, so that calls that come together are counted one by one.
         let limits = Contract.pendingVerifications
         guard calls < limits.all, application.map(calls(of:)) ?? 0 < limits.application else {
             throw ServiceRefusal.limitExceeded(
@@ -75,7 +76,7 @@ final class Verifications {
         return try result.get()
     }
 
-    /// A client has left the bus.
+    /// Ends the calls of a client that has left the bus.
     func cancelAll(of client: String) {
         for (id, reading) in readings {
             for number in reading.callers.filter({ $0.value.client == client }).keys.sorted() {
@@ -86,12 +87,13 @@ final class Verifications {
         }
     }
 
-    /// The service ends: each reading tells its callers, also where its verdict is committed.
+    /// Cancels all readings, because the service ends; each answers its callers, even if its result
+    /// is committed.
     func stop() {
         for reading in readings.values { reading.work.cancel() }
     }
 
-    /// Tells those who wait for a reading what it has found.
+    /// Answers the calls that wait for a reading.
     fileprivate func answer(_ id: TaskID, with result: Result<Integrity, any Error>) {
         waiters.release(id, with: result)
     }
@@ -104,7 +106,7 @@ final class Verifications {
             let last = try? await coordinator.task(id).record
             let callers = readings.removeValue(forKey: id)?.callers ?? [:]
             if Task.isCancelled, !callers.isEmpty, !coordinator.isStopping, let last {
-                // They came while the reading for those before them was given up.
+                // These calls came while the reading was cancelled for lack of callers: read again.
                 begin(last, in: coordinator)
                 readings[id]?.callers = callers
                 return
@@ -123,7 +125,7 @@ final class Verifications {
         readings[id] = Reading(work: work, callers: [:])
     }
 
-    /// Tells that the reading has begun or ended, of which the record knows nothing.
+    /// Announces that the reading has begun or ended, which the record does not show.
     private func tell(
         _ record: TaskRecord,
         in coordinator: isolated Coordinator,
@@ -145,7 +147,7 @@ final class Verifications {
                 while record.isMoving {
                     let end = await coordinator.moves.end(of: record.id, in: coordinator)
                     record = try await finished(record.id, in: coordinator)
-                    // Without anybody who moves it, it would be read for ever.
+                    // If nothing moves the file, this loop would read the record for ever.
                     if end == nil, record.isMoving { throw Refusal.moving }
                 }
                 let mismatch = try await mismatch(of: record, in: coordinator)
@@ -159,7 +161,7 @@ final class Verifications {
                     return (isSeen ? change?.after.integrity : nil, change.map { [$0] } ?? [])
                 }
                 if let integrity { return .success(integrity) }
-                // It has another name or another digest by now, or is not there any more.
+                // The file has another name or another checksum by now, or is gone.
                 record = try await finished(seen.id, in: coordinator)
             }
         } catch {
@@ -191,7 +193,7 @@ final class Verifications {
 }
 
 extension TaskRecord {
-    /// Whether it has the same file, which is to have the same bytes.
+    /// Whether another record has the same file, and expects the same bytes in it.
     fileprivate func isAlike(_ other: TaskRecord) -> Bool {
         state == .completed && !isMoving && !other.isMoving && file == other.file
             && request.directory == other.request.directory

@@ -2,20 +2,20 @@
 
 import iDownloader
 
-/// Those who wait for something that has a key; each is let go once.
+/// Calls that wait until something happens, by key; each is resumed once.
 ///
-/// Belongs to one coordinator, and is only touched on its executor.
+/// An instance belongs to one coordinator, and is only used on its executor.
 final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
     private struct Waiter {
         let number: Int
         let continuation: CheckedContinuation<Value?, Never>
     }
 
-    /// Those who wait for each key, the oldest first.
+    /// The calls that wait for each key, the oldest first.
     private var lines: [Key: [Waiter]] = [:]
     private(set) var lastNumber = 0
 
-    /// Returns a number for one who is about to wait, by which ``release(_:of:with:)`` finds it.
+    /// Returns a number for a call that is about to wait; ``release(_:of:with:)`` takes it.
     func makeNumber() -> Int {
         lastNumber += 1
         return lastNumber
@@ -24,7 +24,7 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
     /// Waits until the key is released.
     ///
     /// - Parameters:
-    ///   - key: what is waited for.
+    ///   - key: the key to wait for.
     ///   - number: from ``makeNumber()``; nil takes a new one.
     ///   - limit: the longest wait; nil waits for ever.
     ///   - coordinator: the owner.
@@ -48,10 +48,10 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
         }
     }
 
-    /// Returns how many wait for a key.
+    /// Returns how many calls wait for a key.
     func count(for key: Key) -> Int { lines[key]?.count ?? 0 }
 
-    /// Lets all go who wait for a key, or those whose number is not higher than `last`.
+    /// Resumes all calls that wait for a key, or only those with numbers up to `last`.
     func release(_ key: Key, through last: Int = .max, with value: Value) {
         let line = lines.removeValue(forKey: key) ?? []
         let later = line.filter { $0.number > last }
@@ -61,12 +61,13 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
         }
     }
 
-    /// Lets one go; does nothing where that one is gone already.
+    /// Resumes one call; does nothing where it does not wait any more.
     ///
     /// - Parameters:
-    ///   - number: who; nil is the one who has waited for the key the longest.
-    ///   - key: what that one waits for.
-    ///   - value: nil stands for the end of the limit.
+    ///   - number: the number of the call; nil means the one that has waited for the key the
+    ///     longest.
+    ///   - key: the key that the call waits for.
+    ///   - value: what the call gets; nil means that its time limit is over.
     func release(_ number: Int?, of key: Key, with value: Value?) {
         let line = lines[key] ?? []
         let place = number.map { number in line.firstIndex { $0.number == number } } ?? 0
@@ -76,7 +77,7 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
         line[place].continuation.resume(returning: value)
     }
 
-    /// Lets everybody go.
+    /// Resumes all calls.
     func releaseAll(with value: Value) {
         for key in Array(lines.keys) { release(key, with: value) }
     }

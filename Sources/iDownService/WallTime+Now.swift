@@ -4,6 +4,6 @@ package import iDownState
 import iDownloader
 
 extension WallTime {
-    /// The calendar's time at this moment.
+    /// The present time of the calendar.
     package static var now: WallTime { TimeAndChance.system.date }
 }

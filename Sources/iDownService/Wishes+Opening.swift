@@ -6,15 +6,15 @@ import iDownBus
 import iDownState
 import iDownloader
 
-// What the desktop hands over: nothing in it chooses a folder, a name or an option.
+// Downloads that the desktop passes on; they cannot choose a folder, a name or an option.
 extension Wishes {
-    /// The most metalinks in one call; each is read as a whole.
+    /// The most metalinks in one call, each of which is read as a whole.
     private static let mostMetalinks = 100
 
-    /// Judges all URIs, and reads the metalinks among them; the folder is made on the way.
+    /// Checks all URIs, reads the metalinks among them, creates the folder, and returns the tasks.
     ///
-    /// - Throws: `AccessDenied` for a file that an application from a sandbox names: the service
-    ///   may read what the application may not.
+    /// - Throws: `AccessDenied` for a file that a sandboxed application names, because the service
+    ///   may read files that the application may not.
     func judge(opened uris: [String]) async throws -> [NewTask] {
         let opened = try await Self.read(opened: uris)
         let metalinks = opened.count(where: \.isMetalink)
@@ -44,7 +44,7 @@ extension Wishes {
                 )
             }
         }
-        // Only now, when nothing is refused any more.
+        // The folder is created last, when everything else is known to be valid.
         return try await tasks(with: AddOptions()) { directory in
             opened.enumerated().flatMap { index, item in
                 switch item {
@@ -63,10 +63,10 @@ extension Wishes {
         }
     }
 
-    /// Reads a metalink of this machine and judges the options; the folder is made on the way.
+    /// Reads a local metalink, checks the options, creates the folder, and returns the tasks.
     ///
-    /// - Throws: `InvalidURL` for a path that is no metalink's, and for a file that cannot be read, is
-    ///   no metalink, or lists a file without a URL that can be downloaded.
+    /// - Throws: `InvalidURL` for a path that does not name a metalink, and for a file that cannot
+    ///   be read, is no metalink, or lists a file without a URL that can be downloaded.
     func judge(metalinkAt path: String, _ options: AddOptions) async throws -> [NewTask] {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw ManagerError(
@@ -76,7 +76,7 @@ extension Wishes {
         }
         try Self.checkIsMetalink(path, "")
         let metalink = try await Self.metalink(at: path, "", engine)
-        // All files are added or none: the caller gets an id for each.
+        // All files are added or none, because the caller gets an id for each.
         if let name = metalink.leftOut.first {
             let others = metalink.leftOut.count - 1
             throw ManagerError(
@@ -103,9 +103,9 @@ extension Wishes {
     }
 
     private enum Opened: Sendable {
-        /// A URL, and whether the user chose it: a link comes from any web page.
+        /// A URL, and whether the user chose it; a link may come from any web page.
         case reference(URLReference, isUsersOwn: Bool)
-        /// A file, and what stands before the text of an error about it.
+        /// A local metalink, and what begins the text of an error about it.
         case metalink(path: String, place: String)
 
         var isMetalink: Bool {
@@ -116,7 +116,7 @@ extension Wishes {
         }
     }
 
-    /// Away from the bus, which has others to serve meanwhile.
+    /// Reads the URIs on another thread, because the bus has other calls to serve.
     @concurrent
     private static func read(opened uris: [String]) async throws -> [Opened] {
         try uris.enumerated().map { index, uri throws(ManagerError) in
@@ -151,7 +151,7 @@ extension Wishes {
         }
     }
 
-    /// What is added later waits for it; a disk that sleeps needs some seconds.
+    /// Calls that come later wait for this reading; a sleeping disk needs some seconds.
     private static let longestReading: Duration = .seconds(5)
 
     private static func metalink(

@@ -6,32 +6,32 @@ import iDownBus
 import iDownState
 import iDownloader
 
-/// A folder that was looked at and made.
+/// A folder that was checked and created for a call.
 struct FolderLook: Sendable {
-    /// As it was asked for.
+    /// The path that the call asked for.
     let path: String
     let rules: FolderRules
-    /// With its links resolved.
+    /// The path with its links resolved.
     let directory: String
 }
 
-/// Turns what a client sends into tasks that can be added, or refuses it by its contract name.
+/// Turns what a client sends into tasks that can be added, or refuses it with the contract's error.
 struct Wishes: Sendable {
     let engine: Engine
     let downloadDirectory: String
     let rules: FolderRules
-    /// For how long they are tried without progress where no option says so, in seconds.
+    /// For how many seconds tasks are tried without progress where no option says so.
     var retryFor = RetryPolicy.usualRetryFor
-    /// Whose tasks they become; nil for the user's own programs.
+    /// The owner of the tasks; nil for the user's own programs.
     var owner: String?
-    /// The id of the application that asks; nil where nobody knows.
+    /// The id of the calling application; nil where it is unknown.
     var addedBy: String?
-    /// The folder of the call, where it need not be looked at again.
+    /// The folder of the call, where it was checked already; nil otherwise.
     var look: FolderLook?
 
-    /// Judges all URLs and options; the folder is made on the way.
+    /// Checks all URLs and options, creates the folder, and returns the tasks.
     ///
-    /// With `isList` an error names a URL by its place, also the only one.
+    /// With `isList`, an error names the position of a URL, even of the only one.
     func judge(
         _ urls: [String],
         _ options: AddOptions,
@@ -44,14 +44,15 @@ struct Wishes: Sendable {
         }
     }
 
-    /// Judges downloads of which each has its own options; their folders are made on the way, once
-    /// all else is known to be right.
+    /// Checks downloads that each have options of their own, and returns their tasks.
+    ///
+    /// The folders are created once all URLs, names, mirrors and checksums are known to be valid.
     ///
     /// - Parameters:
-    ///   - downloads: as the client gave them.
-    ///   - known: the places of those that are added already.
+    ///   - downloads: the downloads as the client gave them.
+    ///   - known: the positions of those that are added already.
     /// - Returns: the tasks to add, in order.
-    /// - Throws: `ManagerError`, whose text names the place.
+    /// - Throws: `ManagerError`, whose text names the position.
     func judge(
         _ downloads: [NewDownload],
         except known: Set<Int>
@@ -80,13 +81,13 @@ struct Wishes: Sendable {
             } catch {
                 throw ManagerError(error).named(by: place)
             }
-            // Others are served meanwhile.
+            // The bus serves other calls meanwhile.
             if index % Commits.piece == 0 { await Task.yield() }
         }
         return tasks
     }
 
-    /// What the options say of one file alone.
+    /// The options that concern a single file.
     private struct FileFacts: Sendable {
         let name: String?
         let mirrors: [String]
@@ -115,15 +116,15 @@ struct Wishes: Sendable {
                 mirrors: file.mirrors,
                 checksum: file.checksum,
                 expectedSize: file.size,
-                // What the user has stored is not for a sandbox to use.
+                // A sandboxed application must not use the logins that the user has stored.
                 usesStoredLogins: owner == nil,
                 owner: owner
             )
         )
     }
 
-    /// Reads the URLs away from the bus, which has others to serve meanwhile; nil for those that are
-    /// left out.
+    /// Reads the URLs on another thread, because the bus has other calls to serve; the result is
+    /// nil for each download that is left out.
     @concurrent
     private static func files(
         of downloads: [NewDownload],
@@ -147,11 +148,10 @@ struct Wishes: Sendable {
         return files
     }
 
-    /// Judges the options that are for every task alike, and applies them; the folder is made on the
-    /// way.
+    /// Checks the options that apply to every task, creates the folder, and applies the options.
     ///
     /// - Parameters:
-    ///   - options: as the client gave them.
+    ///   - options: the options as the client gave them.
     ///   - make: makes the tasks; called with the folder, its links resolved.
     /// - Returns: the tasks, with the options applied to each.
     /// - Throws: `ManagerError`, or what is wrong with the folder.
@@ -174,7 +174,7 @@ struct Wishes: Sendable {
         return tasks
     }
 
-    /// Applies the options that are not for one file alone.
+    /// Applies the options that do not concern a single file.
     private func apply(_ options: AddOptions, to task: inout NewTask) async throws {
         task.request.addedBy = addedBy
         task.request.headers = Self.headers(options)
@@ -217,8 +217,8 @@ struct Wishes: Sendable {
     }
 
     private static func referrer(_ options: AddOptions) -> String? {
-        // No server gets to see a login in it, so the list need not either. An empty one is none,
-        // and no empty field is sent for it.
+        // No login of the referrer is sent to a server, so the list does not store it either. An
+        // empty referrer counts as none, so that no empty field is sent.
         options.referrer.flatMap { $0.isEmpty ? nil : TaskRequest.withoutLogin($0) }
     }
 
@@ -230,12 +230,11 @@ struct Wishes: Sendable {
         options.whenDone.flatMap { WhenDone(rawValue: $0.rawValue) }
     }
 
-    /// Judges what is to change in a task, as options of a new one are judged; the folder is made on
-    /// the way.
+    /// Checks changes of a task like options of a new one, and creates the folder.
     ///
     /// - Parameters:
-    ///   - options: as the client gave them.
-    ///   - record: the task, for what is judged together with values that stay.
+    ///   - options: the options as the client gave them.
+    ///   - record: the task, whose other values are checked together with the new ones.
     /// - Returns: the new values.
     /// - Throws: `ManagerError`, or what is wrong with the folder.
     func judge(_ options: EditOptions, for record: TaskRecord) async throws -> TaskEdit {
@@ -283,7 +282,7 @@ struct Wishes: Sendable {
         return edit
     }
 
-    /// More than a few are read away from the bus, which has others to serve meanwhile.
+    /// Reads URLs; more than 100 on another thread, because the bus has other calls to serve.
     private static func references(
         _ urls: [String],
         _ isList: Bool
@@ -305,11 +304,11 @@ struct Wishes: Sendable {
         }
     }
 
-    /// Judges one URL; `place` stands before the text of an error.
+    /// Checks one URL; `place` begins the text of an error.
     static func reference(_ text: String, place: String = "") throws(ManagerError)
         -> URLReference
     {
-        // Before an `@` it may as well be a user's name.
+        // Before an `@`, this may be a user name, which must not be shown.
         if text.utf8.count <= URLReference.maximumLength,
             let scheme = URLReference.scheme(of: text),
             !URLReference.servedSchemes.contains(scheme)
@@ -342,7 +341,7 @@ struct Wishes: Sendable {
         return reference
     }
 
-    /// Judged as URLs are, but it is the option that is refused.
+    /// Checks mirrors like URLs, but an error refuses the option.
     private static func mirrors(_ mirrors: [String]) throws(ManagerError) -> [String] {
         do {
             return try mirrors.enumerated().map { index, url in
@@ -364,10 +363,12 @@ struct Wishes: Sendable {
         }
     }
 
-    /// A bad URL as an error may show it: without what stands before an `@` or behind `?` or `#`.
+    /// Returns a bad URL as an error may show it: without the text before an `@` or after `?` or
+    /// `#`.
     ///
-    /// By scalars, since a mark that combines would make another character of them. An `@` may
-    /// stand in a query, and the other two in a password: behind both nothing is shown.
+    /// This looks at scalars, because a combining mark would make another character of a separator.
+    /// An `@` may stand in a query, and `?` or `#` in a password: if the `@` comes after one of
+    /// these, only that mark is shown.
     static func shown(_ text: String) -> String {
         var shown = text.unicodeScalars[...]
         let end = shown.firstIndex { $0 == "?" || $0 == "#" } ?? shown.endIndex
