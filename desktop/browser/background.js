@@ -236,12 +236,15 @@ const notePaused = () => api.storage.local.set({ paused: [...paused.keys()] });
 const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
   isWeb(finalUrl) && !byExtensionId && danger === 'safe' && state === 'in_progress' && (!item.paused || paused.has(id));
 
+/** What makes a repeated message of a download one task. */
+const tokenOf = async ({ id, startTime }) => `${await profile}-${id}-${Date.parse(startTime)}`;
+
 async function hold(item) {
   const { incognito: isPrivate, filename: name, referrer } = item;
   let isTaken = false;
   try {
     await pause(item);
-    const token = `${await profile}-${item.id}-${Date.parse(item.startTime)}`;
+    const token = await tokenOf(item);
     const request = await requestOf(item);
     if (request?.seen.status !== 200) return;
     const { tab, frame } = request;
@@ -284,8 +287,15 @@ async function giveUp({ id }) {
 }
 
 if (isChromium) {
-  api.storage.local.get('paused').then(({ paused: left = [] }) => {
-    for (const id of left) if (!paused.has(id)) release({ id });
+  api.storage.local.get('paused').then(async ({ paused: all = [] }) => {
+    const left = all.filter((id) => !paused.has(id));
+    for (const id of left) paused.set(id, Promise.resolve());
+    for (const id of left) {
+      const [item] = await api.downloads.search({ id });
+      // idown may have answered the script that was lost.
+      if (item) await withdraw(await tokenOf(item));
+      release({ id });
+    }
   });
   api.downloads.onCreated.addListener((item) => {
     if (asked.has(item.id) || !mayHold(item)) return;
