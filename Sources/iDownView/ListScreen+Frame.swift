@@ -224,7 +224,8 @@ extension ListVerb {
         if ids.count == 1, let task = list[ids[0]] {
             what = TaskSummary(task).shortName.cut(to: 40).description
         }
-        return "\(title()): \(what)?  y: yes, any other key: no"
+        let states = Set(ids.compactMap { list[$0]?.state })
+        return "\(title(in: states)): \(what)?  y: yes, any other key: no"
     }
 }
 

@@ -285,15 +285,22 @@ final class ListPane {
         )
         let keys = Object(gtk_event_controller_key_new())
         keys.set("propagation-phase", .number(Int(GTK_PHASE_CAPTURE.rawValue)))
-        keys.answer("key-pressed") { [weak self] in .flag(self?.take($0.number(1)) ?? false) }
+        keys.answer("key-pressed") { [weak self] in
+            .flag(self?.take($0.number(1), $0.number(3)) ?? false)
+        }
         // Before those of the list.
         gtk_widget_add_controller(rows.widget, keys.opaque)
     }
 
     /// Takes a key before the list does.
     ///
+    /// - Parameters:
+    ///   - key: its number.
+    ///   - modifiers: the keys that are held with it.
     /// - Returns: Whether the list is not to have it.
-    private func take(_ key: Int) -> Bool {
+    private func take(_ key: Int, _ modifiers: Int) -> Bool {
+        let isShifted = UInt32(truncatingIfNeeded: modifiers) & GDK_SHIFT_MASK.rawValue != 0
+        let isWithControl = UInt32(truncatingIfNeeded: modifiers) & GDK_CONTROL_MASK.rawValue != 0
         switch gint(key) {
         case GDK_KEY_Tab, GDK_KEY_ISO_Left_Tab:
             // GTK would walk through all rows.
@@ -305,6 +312,9 @@ final class ListPane {
             )
             list.set("can-focus", true)
             return true
+        // Ctrl+Space and Shift+Space select by themselves, and F10 alone opens the main menu.
+        case GDK_KEY_space where isShifted || isWithControl: break
+        case GDK_KEY_F10 where !isShifted: break
         case GDK_KEY_Delete, GDK_KEY_Menu, GDK_KEY_F10, GDK_KEY_space:
             // What no row is selected for is meant for the one with the focus.
             if model.chosen.isEmpty, let id = focused { model.setChosen([id]) }

@@ -295,7 +295,9 @@ final class MainWindow {
                 !chosen.isEmpty && fits && (!isForOne || chosen.count == 1)
             )
         }
-        let removal = ListVerb.remove.title(in: Set(known.map(\.state)))
+        // Among rows that were scrolled away may be unfinished downloads.
+        let states = Set(known.map(\.state)).union(known.count < chosen.count ? [.paused] : [])
+        let removal = ListVerb.remove.title(in: states)
         removeButton.named(removal).set("tooltip-text", .text(removal))
         selectionBar.set("revealed", .flag(chosen.count > 1))
         selectionLabel.set(

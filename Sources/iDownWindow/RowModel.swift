@@ -287,8 +287,7 @@ final class RowModel {
     private func leave(_ ids: [String]) {
         let left = chosen.subtracting(ids.lazy.compactMap { UInt64($0) })
         guard left.count < chosen.count else { return }
-        chosen = left
-        selectionChanged()
+        choose(left)
     }
 
     func show(_ look: TaskPages.Look) { pages.show(look) }
@@ -338,7 +337,10 @@ final class RowModel {
     /// Selects exactly these downloads.
     func setChosen(_ ids: Set<UInt64>) {
         choices += 1
-        guard ids != chosen else { return }
+        if ids != chosen { choose(ids) }
+    }
+
+    private func choose(_ ids: Set<UInt64>) {
         chosen = ids
         if count > 0 {
             gtk_selection_model_selection_changed(object.opaque, 0, guint(count))

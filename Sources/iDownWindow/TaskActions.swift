@@ -16,6 +16,8 @@ final class TaskActions {
     private var pending: Pending?
     /// What is being done now; the window waits for it when it closes.
     private var ending: Task<Void, Never>?
+    /// Finds out which downloads a verb is for; the window waits for it when it closes.
+    private var sorting: Task<Void, Never>?
     /// Whether the window is gone.
     private var isOver = false
 
@@ -205,14 +207,18 @@ final class TaskActions {
     /// verb is for.
     private func end(_ verb: ListVerb, _ tasks: [String]) {
         guard tasks.count > 1, verb != .remove else { return later(verb, tasks) }
-        call { () throws(ManagerError) in
-            let found = try await self.client.getTasks(tasks, of: [.id, .state])
-            let fitting = found.filter { ListVerb.verbs(for: $0.state).contains(verb) }
-            guard !fitting.isEmpty else {
-                let text = translated("The download is in a state that does not allow this.")
-                return self.say(text)
-            }
-            self.later(verb, fitting.map(\.id))
+        let before = sorting
+        sorting = Task {
+            await before?.value
+            do throws(ManagerError) {
+                let found = try await client.getTasks(tasks, of: [.id, .state])
+                let fitting = found.filter { ListVerb.verbs(for: $0.state).contains(verb) }
+                if fitting.isEmpty {
+                    say(translated("The download is in a state that does not allow this."))
+                } else {
+                    later(verb, fitting.map(\.id))
+                }
+            } catch { say(error.text) }
         }
     }
 
@@ -279,6 +285,8 @@ final class TaskActions {
     /// Does at once what waits for its message; for when the window closes.
     func endPending() async {
         isOver = true
+        messages.stop()
+        await sorting?.value
         messages.stop()
         await ending?.value
         guard let pending, !pending.isUndone else { return }

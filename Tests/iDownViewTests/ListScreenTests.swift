@@ -282,9 +282,9 @@ struct ListScreenTests {
     func `only y says yes where something is deleted`(key: ListScreen.Key) {
         var screen = screen()
         _ = type("jd", &screen)
-        #expect(text(&screen).contains("from the list: disk.iso?"), "\(text(&screen))")
+        #expect(text(&screen).contains("the partial file: disk.iso?"), "\(text(&screen))")
         #expect(screen.press(key) == [])
-        #expect(!text(&screen).contains("from the list"))
+        #expect(!text(&screen).contains("the partial file"))
         #expect(type("dy", &screen) == [.verb(.remove, ["7"])])
     }
 
