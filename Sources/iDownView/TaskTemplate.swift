@@ -119,7 +119,7 @@ package struct TaskTemplate: Hashable, Sendable {
         return switch field {
         case .name: task.fileName.isEmpty ? task.url : task.fileName
         case .size: summary.size
-        case .bytes: summary.bytes
+        case .bytes: summary.bytes.isEmpty ? "-" : summary.bytes
         case .percent: summary.percent
         case .rate: summary.speed
         case .left: summary.timeLeft(bytesPerSecond: task.speed)

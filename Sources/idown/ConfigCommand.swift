@@ -94,7 +94,9 @@ struct ConfigCommand: AsyncParsableCommand {
                 }
                 let before = Self.keptFiles()
                 try await client.set(setting, to: content)
-                for path in Self.keptFiles().subtracting(before).sorted() {
+                // Without a settings file there is no mistake in one.
+                for path in before.map({ Self.keptFiles()?.subtracting($0) ?? [] })?.sorted() ?? []
+                {
                     Output.complain(
                         "the settings file had a mistake: a new one has the settings that hold, and"
                             + " the old one is kept as \(path)"
@@ -112,10 +114,12 @@ struct ConfigCommand: AsyncParsableCommand {
     }
 
     /// The settings files that the service has kept because of a mistake.
-    private static func keptFiles() -> Set<String> {
+    ///
+    /// - Returns: their paths; nil if there is no settings file.
+    private static func keptFiles() -> Set<String>? {
         // The service writes through a link: realpath(3).
         guard let file = realpath(DesktopFolders().configHome + "/idown/settings.json", nil) else {
-            return []
+            return nil
         }
         defer { free(file) }
         let path = String(cString: file)

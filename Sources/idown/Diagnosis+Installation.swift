@@ -154,6 +154,21 @@ extension Diagnosis {
         }
     }
 
+    /// Returns how to let the user write to a folder: stat(2).
+    private static func advice(for path: String) -> String {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return "make the folder" }
+        let name = "'\(path.replacing("'", with: "'\\''"))'"
+        if status.st_mode & S_IFMT != S_IFDIR {
+            return "move the file away: mv \(name) \(name).old"
+        }
+        if status.st_uid != geteuid() {
+            return "make it yours: sudo chown -R \"$(id -u)\" \(name)"
+        }
+        return status.st_mode & S_IRWXU == S_IRWXU
+            ? "mount its disk for writing" : "let your user write there: chmod u+rwx \(name)"
+    }
+
     /// Checks that the service can keep its list, and that nobody else can read it, since it holds URLs
     /// with their secrets: stat(2).
     private static func stateFolder(_ folders: DesktopFolders) -> Finding {
@@ -164,7 +179,7 @@ extension Diagnosis {
                 "list's folder",
                 .wrong,
                 "the service cannot keep its list in \(shown(path)): \(obstacle)",
-                advice: "let your user write there, for example: chmod u+rwx \(shown(existing))"
+                advice: advice(for: existing)
             )
         }
         var status = stat()

@@ -44,10 +44,12 @@ struct ExplainCommand: AsyncParsableCommand {
             let tasks = try await selection.tasks(client)
             guard !history else { return try await tellHistory(of: tasks, selection, client) }
             guard !json else { return try await tellCodes(of: tasks, selection, client) }
+            // A task that changes its state while the list is read in pages may come twice.
             var reasons = Dictionary(
-                uniqueKeysWithValues: try await Self.ask(about: tasks, selection) {
-                    id throws(ManagerError) in try await client.explain(id)
-                }
+                try await Self.ask(about: tasks, selection) { id throws(ManagerError) in
+                    try await client.explain(id)
+                },
+                uniquingKeysWith: { first, _ in first }
             )
             // The service explains what moves or waits, and not a file that was found changed.
             for task in tasks where task.state == .completed && !task.errorMessage.isEmpty {
@@ -81,7 +83,7 @@ struct ExplainCommand: AsyncParsableCommand {
             try await client.explainCodes(id)
         }
         let objects = reasons.map { ($0.id, $0.answer.map { ReasonJSON($0) }) }
-        try Output.json(Dictionary(uniqueKeysWithValues: objects))
+        try Output.json(Dictionary(objects) { first, _ in first })
     }
 
     /// Asks about each task, and passes over those that were removed since the list was read.

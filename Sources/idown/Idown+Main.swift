@@ -73,15 +73,15 @@ extension Idown {
 
 // Options that are not.
 extension Idown {
-    /// What does the work of an option of wget, curl or aria2.
+    /// What idown has for an option of wget, curl or aria2 that means the same in all of them.
     private static let ways = [
-        "-O": "--output NAME", "--out": "--output NAME", "-P": "--directory FOLDER",
-        "--dir": "--directory FOLDER", "-i": "idown add --input-file FILE",
-        "-u": "idown login URL", "--user": "idown login URL", "-x": "--connections NUMBER",
-        "-s": "--connections NUMBER", "-n": "--continue", "-N": "--continue",
-        "-L": "no option: redirects are followed",
-        "-k": "no option: certificates are always checked",
-        "--no-check-certificate": "no option: certificates are always checked",
+        "-O": "use --output NAME", "--out": "use --output NAME", "-P": "use --directory FOLDER",
+        "--dir": "use --directory FOLDER", "-i": "use idown add --input-file FILE",
+        "-u": "use idown login URL", "--user": "use idown login URL",
+        "-x": "use --connections NUMBER for several connections, idown config proxy for a proxy",
+        "-L": "idown always follows redirects",
+        "-k": "idown always checks certificates",
+        "--no-check-certificate": "idown always checks certificates",
     ]
 
     /// What to say in place of ArgumentParser's message about an unknown option; nil for other
@@ -91,7 +91,7 @@ extension Idown {
             let name = message.firstMatch(of: /^Unknown option '([^']+)'/)?.1,
             let way = ways[String(name)]
         else { return nil }
-        return "there is no option \(name); use: \(way)"
+        return "there is no option \(name): \(way)"
     }
 }
 

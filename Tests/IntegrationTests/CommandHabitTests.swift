@@ -205,8 +205,8 @@ struct CommandHabitTests {
                 ("set-url", "idown edit ID --url URL"),
                 ("https://a.b/c", "idown get https://a.b/c"),
                 ("delete 7", "idown remove ID"), ("stop", "idown pause ID"),
-                ("get -O x http://h/", "there is no option -O; use: --output NAME"),
-                ("get --user me http://h/", "use: idown login URL"), ("list -O", "Unknown option"),
+                ("get -O x http://h/", "there is no option -O: use --output NAME"),
+                ("get --user me http://h/", "use idown login URL"), ("list -O", "Unknown option"),
                 ("explode", "idown --help"), ("service statsu", "did you mean 'status'?"),
             ] {
                 let words = typed.split(separator: " ").map(String.init)
