@@ -65,7 +65,7 @@ struct Reason: Sendable {
         Reason(
             "host-rests",
             ["at": time(rest, after: now)],
-            "retry in \(shown(rest)) (the server asked for a pause)"
+            "retry in \(shown(rest)) (the server is busy, or asked for a pause)"
         )
     }
 

@@ -2,7 +2,7 @@
 
 /// Hosts to leave alone, and until when: those that asked for it, and those that are busy.
 ///
-/// All times are durations since the computer started, by a clock that runs during suspend.
+/// All times are readings of one clock that runs during suspend.
 package struct HostRests: Hashable, Sendable {
     /// The most hosts to remember; beyond it, those whose rest ends first are dropped.
     package static let limit = 10_000

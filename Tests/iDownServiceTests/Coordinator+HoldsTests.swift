@@ -176,7 +176,7 @@ import iDownloader
             #expect(records.count { $0.state == .waiting(.queue) } == 1_001 - held)
             let queued = try #require(records.last { $0.state == .waiting(.queue) })
             let reason = try await hub.coordinator.reasons(for: queued.id).map(\.text).first
-            #expect(reason == "retry in 10 min (the server asked for a pause)")
+            #expect(reason == "retry in 10 min (the server is busy, or asked for a pause)")
             #expect(busy.requests.count == 1)
         }
     }

@@ -111,7 +111,7 @@ import iDownTesting
             let id = try await hub.add(server.url("/a"))
             try await hub.announced.wait(for: id, .completed)
             let door = DispatchSemaphore(value: 0)
-            hub.disk.digestQueue(for: hub.files).async { door.wait() }
+            hub.disk.digestThread(for: hub.files).async { door.wait() }
             let coordinator = hub.coordinator
             let refused = FaultServer.Gate()
             let calls = (0...limit).map { _ in
@@ -141,7 +141,7 @@ import iDownTesting
             try await hub.announced.wait(for: id, .completed)
             // The thread that reads for digests is busy.
             let door = DispatchSemaphore(value: 0)
-            hub.disk.digestQueue(for: hub.files).async { door.wait() }
+            hub.disk.digestThread(for: hub.files).async { door.wait() }
             let coordinator = hub.coordinator
             let calls = (0..<3).map { number in
                 Task.immediate { try await coordinator.verify(id, for: ":1.\(number % 2)") }

@@ -51,7 +51,7 @@ import iDownState
         (
             .hostRests(for: .seconds(180), at: now),
             TaskReason("host-rests", ["at": .uint64(181_000_000)]),
-            "retry in 3 min (the server asked for a pause)"
+            "retry in 3 min (the server is busy, or asked for a pause)"
         ),
         (
             .givesUp(afterTries: 3), TaskReason("gives-up", ["tries": .uint32(3)]),

@@ -147,7 +147,7 @@ package struct Fetch: Hashable, Sendable {
         tags = sources.isOfAnother(memory.sources) ? TagEvidence() : memory.tags
         tags.beginAttempt()
         validators = memory.validators
-        shortEnd = memory.shortEnd
+        shortEnd = hasFailed && !sources.isOfAnother(memory.sources) ? memory.shortEnd : nil
         versions = sources.isOfAnother(memory.sources) ? Versions() : memory.versions
     }
 

@@ -87,7 +87,9 @@ extension ResponseFacts {
             guard !lacksValidators, status != 206, let length = contentLength.bytes else {
                 return false
             }
-            return length > 0 && !known.mimeType.isEmpty && !hasLength(of: known)
+            // A fresh link may lead to a host that names no types, and a new version has validators.
+            let isNew = known.needsProof || entityTag != nil || lastModified != nil
+            return !isNew && length > 0 && !known.mimeType.isEmpty && !hasLength(of: known)
         }
         return SpokenTypes.messages.contains(mimeType) && !SpokenTypes.include(known.mimeType)
             && !hasLength(of: known)

@@ -5,7 +5,8 @@
 /// An obstacle does not count as a failed try. A pause that a host asks for counts as time without
 /// progress: a task that may not wait that long fails, even if the host told another task.
 package enum Obstacle: Hashable, Sendable {
-    /// The host asked all clients to leave it alone for this long (RFC 9110 section 10.2.3).
+    /// The host asked all clients to leave it alone for this long (RFC 9110 section 10.2.3), or is busy
+    /// for all tasks (``HostRests``).
     case hostRests(for: Duration)
     /// There is no network; the failure that showed it, if any.
     case offline(Failure?)
@@ -40,9 +41,12 @@ extension TaskRecord {
         defer { failure?.isAfterAnswer = false }
         switch obstacle {
         case .hostRests(let rest):
-            if stretch.isHostKnown, let left = stretch.left, rest > left {
+            let left = stretch.isHostKnown ? stretch.left : nil
+            if let left, rest > max(left, HostRests.longestGuess) {
                 return failForGood(of: .tooLongPause(rest))
             }
+            // A pause that nobody asked for ends no task before its time.
+            let rest = min(rest, max(left ?? rest, .seconds(1)))
             waited += rest
             state = .waiting(.retry(at: now.advanced(by: rest)))
             return [.persist, .announce, .scheduleRetry(after: rest)]

@@ -53,8 +53,10 @@ package enum RetryPolicy {
 
         /// Returns the tries that are left after a failure; nil where only time counts.
         package func triesLeft(after failure: Failure) -> UInt32? {
-            // Wrong content and a broken disk are not outages.
-            let isOutage = failure.code.isOfSource && !failure.code.spoilsContent
+            // Wrong content, a broken disk and a login that nobody can read are not outages.
+            let isOutage =
+                failure.code.isOfSource && !failure.code.spoilsContent
+                && failure.code != .serverAuthRequired
             guard !isOutage || !isHostKnown else { return nil }
             return tries < RetryPolicy.tries ? RetryPolicy.tries - tries : 0
         }

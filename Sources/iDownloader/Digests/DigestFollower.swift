@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Synchronization
 import iDownState
 
@@ -31,17 +30,17 @@ final class DigestFollower: Sendable {
 
     let part: PartFile
     let algorithm: Checksum.Algorithm
-    private let queue: DispatchQueue
+    private let thread: DiskThread
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - part: the file, open for reading.
     ///   - algorithm: the digest to compute.
-    ///   - queue: the queue on which the file is read.
-    init(_ part: PartFile, _ algorithm: Checksum.Algorithm, on queue: DispatchQueue) {
+    ///   - thread: reads the file.
+    init(_ part: PartFile, _ algorithm: Checksum.Algorithm, on thread: DiskThread) {
         self.part = part
         self.algorithm = algorithm
-        self.queue = queue
+        self.thread = thread
         state = Mutex(State(digest: DigestState(algorithm)))
     }
 
@@ -108,7 +107,7 @@ final class DigestFollower: Sendable {
     private func goOn(_ state: inout State) {
         guard !state.isWorking, state.failure == nil, state.position < state.target else { return }
         state.isWorking = true
-        queue.async { self.work() }
+        thread.async { self.work() }
     }
 
     private func work() {

@@ -54,8 +54,8 @@ extension Engine {
         _ size: Int64,
         _ expected: Checksum
     ) async throws -> Failure? {
-        let queue = disk.digestQueue(for: part.folder.path)
-        let follower = DigestFollower(part, expected.algorithm, on: queue)
+        let thread = disk.digestThread(for: part.folder.path)
+        let follower = DigestFollower(part, expected.algorithm, on: thread)
         let found = try await follower.value(upTo: size) { !Task.isCancelled }
         try Task.checkCancellation()
         guard found != expected else { return nil }

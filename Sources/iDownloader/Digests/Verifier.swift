@@ -49,7 +49,7 @@ final class Verifier {
             follower = DigestFollower(
                 part,
                 expected.algorithm,
-                on: disk.digestQueue(for: request.directory)
+                on: disk.digestThread(for: request.directory)
             )
         }
         follower?.follow(upTo: length)

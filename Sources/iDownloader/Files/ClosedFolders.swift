@@ -65,9 +65,10 @@ final class ClosedFolders: Sendable {
         guard let begun else { return nil }
         let answer = DispatchSemaphore(value: 0)
         begun.queue.async { [self] in
-            let path = (try? TargetFolder.resolve(text, fileSystem))?.path
+            let target = try? TargetFolder.resolve(text, fileSystem)
             folders.withLock { folders in
-                folders[key]?.path = path
+                // After an error the folder may still be where it last led.
+                if let target { folders[key]?.path = target.path }
                 folders[key]?.done += 1
                 folders[key]?.isSilent = false
             }

@@ -25,8 +25,8 @@ extension Metalink {
 
 /// Reads the elements of version 3 and version 4.
 ///
-/// Version 3 differs in three ways: containers around files, hashes and URLs, which are skipped;
-/// the names of hash algorithms; and a preference, where the highest number is best.
+/// Version 3 differs in three ways: containers around files, hashes and URLs, whose children are
+/// read; the names of hash algorithms; and a preference, where the highest number is best.
 private final class MetalinkReader: XMLElements.Listener {
     private(set) var files: [Metalink.File] = []
     private(set) var leftOut: [String] = []

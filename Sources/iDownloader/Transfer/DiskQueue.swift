@@ -124,8 +124,7 @@ package final class DiskQueue: Sendable {
     }
 
     /// Returns the device number of a folder's file system, whose calls may never return; nil if
-    /// the
-    /// caller's own thread does all work.
+    /// the caller's own thread does all work.
     package func fileSystem(of directory: String) -> UInt64? {
         blocks ? nil : mounts.device(of: directory)
     }
@@ -139,10 +138,8 @@ package final class DiskQueue: Sendable {
         return (threads + [lanes.digests]).contains { $0.isStuck(for: limit) }
     }
 
-    /// Returns the queue that reads files in this folder for their digests.
-    func digestQueue(for directory: String) -> DispatchQueue {
-        lanes(for: directory).digests.queue
-    }
+    /// Returns the thread that reads files in this folder for their digests.
+    func digestThread(for directory: String) -> DiskThread { lanes(for: directory).digests }
 
     /// Returns the queue that judges and makes folders that clients name, one after the other.
     func folderQueue(for directory: String) -> DispatchQueue {

@@ -75,11 +75,8 @@ private final class ProbeJournal: TransferJournal {
     ) async throws -> Bool {
         if case .held(.hostRests(let rest)) = event {
             let seconds = max(1, rest.components.seconds)
-            settle(
-                .failure(
-                    Failure(.serverBusy, "The server asked not to be called for \(seconds) s.")
-                )
-            )
+            let text = "The server is busy, or asks for a pause, for \(seconds) s."
+            settle(.failure(Failure(.serverBusy, text)))
         }
         return false
     }

@@ -99,8 +99,8 @@ final class TargetFile {
         return .copy(size, byteCount: byteCount)
     }
 
-    /// Writes the recorded ranges into the file's extended attributes, by which a restored copy is
-    /// recognised.
+    /// Writes the number of recorded bytes into the file's extended attributes, by which a restored
+    /// copy is recognised.
     func carryRecord() async {
         let byteCount = ledger.segments.byteCount
         guard let part, byteCount > 0 else { return }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Glibc
 import Testing
 import iDownState
@@ -23,7 +22,7 @@ import iDownTesting
             let part = try PartFile.create("a", in: folder)
             try Self.content.write(toFile: path + "/a.part")
             try await body(
-                DigestFollower(part, .sha256, on: DispatchQueue(label: "test")),
+                DigestFollower(part, .sha256, on: DiskThread(label: "test")),
                 part
             )
         }

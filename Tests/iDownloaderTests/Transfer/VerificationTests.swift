@@ -294,7 +294,7 @@ import iDownTesting
 extension Site {
     /// Runs the task's next attempt until its file is held against a digest, and pauses it there.
     fileprivate func pauseWhileVerifying(_ journal: RecordingJournal) async throws {
-        let queue = engine.disk.digestQueue(for: folder)
+        let queue = engine.disk.digestThread(for: folder).queue
         queue.suspend()
         let transfer = try start(journal)
         while transfer.live.activity != .verifying { await Task.yield() }
