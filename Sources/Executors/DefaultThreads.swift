@@ -4,18 +4,18 @@
     @_spi(ExperimentalCustomExecutors) import _Concurrency
 #endif
 
-/// Puts threads that let the process sleep under all tasks.
+/// Makes Swift's tasks run on threads that let an idle process sleep.
 ///
-/// The way of Swift 6.3 to choose executors is still experimental: what a later one changes about it
-/// is changed in this room, and the manifest says by which compilers this room is built at all
-/// (`OWN_THREADS`). The compiler's own way, a type of a certain name in the type of `main`,
-/// is only taken with availability checking switched off; the runtime's function does the same.
+/// Swift 6.3's way to choose executors is experimental. If a later version changes it, only this
+/// folder has to follow, and the manifest lists the compilers for which it is built
+/// (`OWN_THREADS`). The compiler's own way, a type with a fixed name inside the type of `main`,
+/// requires availability checking to be off; the runtime's function does the same without that.
 package enum DefaultThreads {
-    /// Has all tasks of this process that begin from now on run on its own threads.
+    /// Makes every task that begins from now on run on ``TaskThreads``, with
+    /// `swift_createExecutors`.
     ///
-    /// To be called once, as the first thing, before there is any task: `swift_createExecutors`.
-    /// Built without `OWN_THREADS`, tasks stay on the runtime's threads, and the process wakes up
-    /// every second.
+    /// Call it once, before the process creates its first task. In a build without `OWN_THREADS`,
+    /// it does nothing: tasks stay on the runtime's threads, and the process wakes up every second.
     package static func install() {
         #if OWN_THREADS
             _createExecutors(factory: Factory.self)

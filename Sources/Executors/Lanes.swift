@@ -3,19 +3,19 @@
 import Dispatch
 import Synchronization
 
-/// A few threads that share one line of work; without work there are none.
+/// A fixed number of lanes that share one queue of work; idle lanes have no thread.
 ///
-/// Each lane is a serial dispatch queue. Dispatch watches the threads of its concurrent and global
-/// queues: from the first such thread on, it wakes the process every second to see whether they run
-/// (`_dispatch_workq_monitor_pools`). It does not watch serial queues. So nothing in a process that
-/// is to sleep may use a concurrent or global queue, and Swift's tasks run on lanes. `QuietTests`
-/// fails when the wake-ups come back.
+/// Each lane is a serial dispatch queue. Dispatch monitors the threads of concurrent and global
+/// queues: once such a thread exists, it wakes the process every second to see whether the threads
+/// run (`_dispatch_workq_monitor_pools`). Dispatch does not monitor serial queues. A process that
+/// is to sleep must therefore use no concurrent or global queue, and Swift's tasks run on lanes.
+/// `QuietTests` fails if the wake-ups come back.
 ///
-/// What blocks holds up its own lane; the others go on with all that waits.
+/// Work that blocks holds up its own lane; the other lanes take the rest of the queue.
 package final class Lanes<Work: Sendable>: Sendable {
     private struct State: Sendable {
         var line = PriorityLine<Work>()
-        /// The lanes that nobody is in.
+        /// The lanes that run no work.
         var free: [Int]
     }
 
@@ -23,12 +23,12 @@ package final class Lanes<Work: Sendable>: Sendable {
     private let perform: @Sendable (Work) -> Void
     private let state: Mutex<State>
 
-    /// Makes lanes that are free.
+    /// Creates idle lanes.
     ///
     /// - Parameters:
-    ///   - count: at least one; so much is under way at a time.
-    ///   - label: tells the queues in a debugger.
-    ///   - perform: does a piece of work; may block.
+    ///   - count: The number of lanes, at least 1: so many pieces of work run at the same time.
+    ///   - label: The prefix of the queues' names in a debugger.
+    ///   - perform: Does one piece of work; it may block.
     package init(count: Int, label: String, perform: @escaping @Sendable (Work) -> Void) {
         precondition(count > 0, "lanes without a lane")
         queues = (0..<count).map { DispatchQueue(label: "\(label).\($0)") }
@@ -36,11 +36,11 @@ package final class Lanes<Work: Sendable>: Sendable {
         state = Mutex(State(free: Array((0..<count).reversed())))
     }
 
-    /// Has work done as soon as a lane is free; returns at once.
+    /// Queues work for the next free lane and returns immediately.
     ///
     /// - Parameters:
-    ///   - work: is begun in the order of these calls, but after all of a higher priority.
-    ///   - priority: the higher, the sooner.
+    ///   - work: The work. It starts after all earlier work of the same or a higher priority.
+    ///   - priority: Work with a higher number starts first.
     package func submit(_ work: Work, priority: UInt8 = 0) {
         let lane = state.withLock { state in
             state.line.append(work, priority: priority)
@@ -54,7 +54,7 @@ package final class Lanes<Work: Sendable>: Sendable {
         while let work = next(in: lane) { perform(work) }
     }
 
-    /// The next piece of work; the lane is free where there is none.
+    /// Returns the next piece of work; nil, and the lane is free, if the queue is empty.
     private func next(in lane: Int) -> Work? {
         state.withLock { state in
             let work = state.line.popFirst()

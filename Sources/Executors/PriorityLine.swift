@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What waits for a turn: the highest priority first, and equal ones in the order in which they came.
+/// A queue that gives out the highest priority first, and equal priorities in order of arrival.
 struct PriorityLine<Element: Sendable>: Sendable {
-    /// Those of one priority; what was taken is cleared away when the rest is as short.
+    /// The elements of one priority.
+    ///
+    /// The `taken` elements at the front are removed once they are at least half of the array.
     private struct Line: Sendable {
         let priority: UInt8
         var elements: [Element] = []
         var taken = 0
     }
 
-    /// One for each priority that there ever was, the highest first: the runtime knows six.
+    /// One line for each priority seen so far, the highest first; the runtime knows six priorities.
     private var lines: [Line] = []
 
-    /// Puts an element behind all of its priority.
+    /// Appends an element behind all others of its priority.
     mutating func append(_ element: Element, priority: UInt8) {
         let place = lines.firstIndex { $0.priority <= priority } ?? lines.endIndex
         if place == lines.endIndex || lines[place].priority != priority {
@@ -21,7 +23,7 @@ struct PriorityLine<Element: Sendable>: Sendable {
         lines[place].elements.append(element)
     }
 
-    /// Takes the first; nil where nothing waits.
+    /// Removes and returns the first element; nil if the queue is empty.
     mutating func popFirst() -> Element? {
         for place in lines.indices where lines[place].taken < lines[place].elements.count {
             let element = lines[place].elements[lines[place].taken]

@@ -2,12 +2,12 @@
 
 import Synchronization
 
-/// Waits for work that nothing can end, but not longer than this.
+/// Waits for work that cannot be cancelled, but no longer than a limit.
 ///
 /// - Parameters:
-///   - limit: how long.
-///   - work: goes on behind the caller's back where it takes longer.
-/// - Returns: what the work returns; nil where it took longer.
+///   - limit: The longest time to wait.
+///   - work: The work; after the limit it continues in the background.
+/// - Returns: The result of the work; nil if it took longer than the limit.
 @discardableResult
 package func promptly<Value: Sendable>(
     within limit: Duration,

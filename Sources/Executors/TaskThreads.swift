@@ -5,16 +5,17 @@
     import Glibc
     @_spi(ExperimentalScheduling) import _Concurrency
 
-    /// The threads under Swift's tasks and under the actors that have no executor of their own.
+    /// The threads that run Swift's tasks, and the actors without an executor of their own.
     ///
-    /// The runtime's own are those of Dispatch's global queues, which keep a process awake: see
-    /// ``Lanes``.
+    /// The runtime's own threads belong to Dispatch's global queues, which keep waking the process:
+    /// see ``Lanes``.
     final class TaskThreads: TaskExecutor, SchedulingExecutor {
-        /// As many as there are processors; where there are few, what blocks for a moment, like a look
-        /// at a file, must leave some.
+        /// One lane per processor, but at least 4, so that tasks that block for a moment, for
+        /// example to look at a file, leave lanes for others.
         private static let count = max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
-        /// Longer waits count as this one: 100 years, which Dispatch's nanoseconds can hold.
+        /// The longest wait: 100 years, which Dispatch's nanoseconds can hold; longer waits are cut
+        /// to it.
         private static let longestWait = Duration.seconds(100 * 365 * 86_400)
 
         private let lanes = Lanes<UnownedJob>(count: count, label: "org.idown.tasks") {
@@ -22,22 +23,23 @@
         }
         private let times = DispatchQueue(label: "org.idown.tasks.times")
 
-        /// Has a job run as soon as a thread is free.
+        /// Runs a job as soon as a lane is free.
         func enqueue(_ job: consuming ExecutorJob) {
             let priority = job.priority.rawValue
             lanes.submit(UnownedJob(job), priority: priority)
         }
 
-        /// Has a job run at a time: the end of a sleep.
+        /// Runs a job at a given time: the end of a sleep.
         ///
-        /// It runs where the time is noticed, which saves a change of thread: the runtime alone calls
-        /// this, and its job does nothing but enqueue the task that slept.
+        /// The job runs on the queue of the timer, which saves a change of thread. Only the runtime
+        /// calls this method, and its job does nothing but enqueue the task that slept.
         ///
         /// - Parameters:
-        ///   - job: wakes a task.
-        ///   - instant: a continuous clock goes on while the computer sleeps, any other does not.
-        ///   - tolerance: not made use of.
-        ///   - clock: of `instant`, whose durations are in seconds.
+        ///   - job: Wakes a task.
+        ///   - instant: When to run. A continuous clock also counts the time while the computer
+        ///     sleeps; any other clock does not.
+        ///   - tolerance: Ignored.
+        ///   - clock: The clock of `instant`; its durations must be in seconds.
         func enqueue<C: Clock>(
             _ job: consuming ExecutorJob,
             at instant: C.Instant,
@@ -57,17 +59,17 @@
     }
 
     extension UnownedSerialExecutor {
-        /// The executor of what belongs to no actor: two words of zeros, `swift_executor_generic` in
-        /// <swift/ExecutorImpl.h>.
+        /// The executor of code that belongs to no actor: two words of zeros,
+        /// `swift_executor_generic` in <swift/ExecutorImpl.h>.
         ///
-        /// With any other a task would change threads at each call that changes no actor.
+        /// With any other executor, a task would change threads at each call that changes no actor.
         fileprivate static var nobodys: Self { unsafeBitCast((0, 0), to: Self.self) }
     }
 
     extension DispatchTime {
-        /// So long from now by the clock that goes on while the computer sleeps.
+        /// Creates the time `wait` from now on the clock that also runs while the computer sleeps.
         ///
-        /// The highest bit tells it from the other one, as in the runtime's own executor:
+        /// The highest bit marks a time of that clock, as in the runtime's own executor:
         /// `DISPATCH_UP_OR_MONOTONIC_TIME_MASK` of Dispatch's time.h.
         fileprivate init(sinceBoot wait: Duration) {
             var now = timespec()
