@@ -15,9 +15,7 @@ package struct Login: Hashable, Sendable {
 
 /// The logins that the user stored for servers, in the desktop's keyring.
 package struct KeptLogins: Sendable {
-    /// A server: a scheme, a host and a port.
-    ///
-    /// No other server gets its login.
+    /// A server, identified by scheme, host and port: a login is only used for the same three.
     package struct Server: Hashable, Sendable, CustomStringConvertible {
         package let description: String
 
@@ -26,7 +24,7 @@ package struct KeptLogins: Sendable {
         /// - Parameters:
         ///   - scheme: The scheme, in lowercase.
         ///   - host: The host, in lowercase.
-        ///   - port: The port that is connected to.
+        ///   - port: The port to connect to.
         package init(scheme: String, host: String, port: Int) {
             description = "\(scheme)://\(host):\(port)"
         }
@@ -34,15 +32,14 @@ package struct KeptLogins: Sendable {
 
     private let keyring: SecretService
 
-    /// The attributes that tell idown's items from those of others, and one server's items from
-    /// another's.
+    /// The attributes that distinguish idown's items from other programs' items, and the items of
+    /// one server from those of another.
     private static let (schema, server, user) = (SecretService.schema, "server", "user")
     private static let schemaName = "org.idown.Login"
 
     package init(_ keyring: SecretService) { self.keyring = keyring }
 
-    /// Returns the login for a server; nil if there is none that can be read without asking the
-    /// user.
+    /// Returns the login for a server; nil if none can be read without asking the user.
     package func login(for server: Server) async throws(BusError) -> Login? {
         let items = try await keyring.unlockedItems(with: Self.attributes(server))
         guard let item = items.first else { return nil }
@@ -54,12 +51,12 @@ package struct KeptLogins: Sendable {
         return Login(user: user, password: text)
     }
 
-    /// Whether there is a login for a server that cannot be read without asking the user.
+    /// Whether a login for a server exists but cannot be read without asking the user.
     package func isLocked(for server: Server) async throws(BusError) -> Bool {
         try await keyring.hasLockedItems(with: Self.attributes(server))
     }
 
-    /// Whether there is a login for a server, whoever may read it.
+    /// Whether a login for a server exists, locked or not.
     package func isKept(for server: Server) async throws(BusError) -> Bool {
         try await keyring.hasItems(with: Self.attributes(server))
     }
@@ -71,7 +68,8 @@ package struct KeptLogins: Sendable {
 
     /// Stores a login for a server and replaces any other login for it.
     ///
-    /// - Returns: Whether it was stored; false if the keyring is locked, or asks the user first.
+    /// - Returns: Whether the login was stored; false if the keyring is locked or wants to ask the
+    ///   user first.
     package func keep(_ login: Login, for server: Server) async throws(BusError) -> Bool {
         var attributes = Self.attributes(server)
         let old = try await keyring.unlockedItems(with: attributes)
@@ -82,7 +80,7 @@ package struct KeptLogins: Sendable {
             attributes: attributes
         )
         guard isKept else { return false }
-        // The keyring has replaced an item of the same user.
+        // The keyring itself has replaced an item with the same user name.
         for item in old where try await keyring.attributes(of: item)[Self.user] != login.user {
             try await keyring.delete(item)
         }
@@ -91,8 +89,8 @@ package struct KeptLogins: Sendable {
 
     /// Deletes the logins for a server.
     ///
-    /// - Returns: How many were deleted, how many stay because they are locked, and how many because
-    ///   the keyring asks the user before it deletes one.
+    /// - Returns: How many were deleted, how many stay because they are locked, and how many stay
+    ///   because the keyring wants to ask the user first.
     package func forget(
         _ server: Server
     ) async throws(BusError) -> (forgotten: Int, locked: Int, guarded: Int) {

@@ -2,11 +2,10 @@
 
 package import DBus
 
-/// The logins that were in the URLs of a list's tasks, stored in the desktop's keyring instead of
-/// the list.
+/// The logins from the URLs of a list's tasks, stored in the desktop's keyring instead of the list.
 package struct KeptURLLogins: Sendable {
     private let keyring: SecretService
-    /// The name of the list, which tells its items from those of another list.
+    /// The name of the list; it distinguishes this list's items from those of other lists.
     private let list: String
 
     private static let (schema, list, id) = ("xdg:schema", "list", "id")
@@ -15,8 +14,8 @@ package struct KeptURLLogins: Sendable {
     /// Creates the store of a list's logins.
     ///
     /// - Parameters:
-    ///   - keyring: The keyring that holds them.
-    ///   - list: The name of the list, which never changes.
+    ///   - keyring: The keyring that stores the logins.
+    ///   - list: The name of the list; it must never change.
     package init(_ keyring: SecretService, list: String) {
         self.keyring = keyring
         self.list = list
@@ -27,8 +26,7 @@ package struct KeptURLLogins: Sendable {
         get async throws(BusError) { try await keyring.isOpen }
     }
 
-    /// Returns the text stored under an id; nil if there is none that can be read without asking
-    /// the user.
+    /// Returns the text stored under an id; nil if none can be read without asking the user.
     package func text(at id: String) async throws(BusError) -> String? {
         guard let item = try await keyring.unlockedItems(with: attributes(id)).first else {
             return nil
@@ -38,7 +36,8 @@ package struct KeptURLLogins: Sendable {
 
     /// Stores a text under an id.
     ///
-    /// - Returns: Whether it was stored; false if the keyring is locked.
+    /// - Returns: Whether the text was stored; false if the keyring is locked or wants to ask the
+    ///   user first.
     package func keep(_ text: String, at id: String) async throws(BusError) -> Bool {
         try await keyring.keep(
             Array(text.utf8),

@@ -4,15 +4,15 @@ package import DBus
 
 /// A client of the desktop's keyring: the Secret Service API, `org.freedesktop.secrets`.
 ///
-/// Secrets cross the session bus unencrypted (the algorithm `plain`), which every keyring offers. A
-/// program that can read the traffic on the bus could also ask the keyring itself.
+/// Secrets cross the session bus unencrypted (the algorithm `plain`), which every keyring supports.
+/// A program that can read the bus traffic could also ask the keyring itself.
 package struct SecretService: Sendable {
     /// The keyring's main object.
     private let service: Proxy
 
-    /// The bus name that every keyring owns.
+    /// The bus name that every keyring claims.
     static let name: BusName = "org.freedesktop.secrets"
-    /// The attribute that names the kind of an item.
+    /// The attribute that holds the kind of an item.
     static let schema = "xdg:schema"
     private static let collection: InterfaceName = "org.freedesktop.Secret.Collection"
     private static let item: InterfaceName = "org.freedesktop.Secret.Item"
@@ -34,28 +34,28 @@ package struct SecretService: Sendable {
         )
     }
 
-    /// Tells which process is the keyring, at once and each time that changes, and that a property
-    /// of any of its objects changed, such as the lock of a collection.
+    /// Returns the keyring's owner, now and after each change, and the property changes of all its
+    /// objects, such as the lock of a collection.
     package func events() async throws(BusError) -> SignalSequence<Proxy.Event> {
         try await service.at(nil, "org.freedesktop.DBus.Properties")
             .events("PropertiesChanged", ofAllObjects: true)
     }
 
-    /// Whether a keyring runs; asking does not start it.
+    /// Whether a keyring runs; reading this does not start one.
     package var isRunning: Bool {
         get async { (try? await service.owner ?? nil) != nil }
     }
 
     // MARK: Reading
 
-    /// Returns the items that have these attributes and can be read without asking the user.
+    /// Returns the items with these attributes that can be read without asking the user.
     package func unlockedItems(
         with attributes: [String: String]
     ) async throws(BusError) -> [ObjectPath] {
         try await search(attributes).unlocked
     }
 
-    /// Whether there are items with these attributes that cannot be read without asking the user.
+    /// Whether some items with these attributes cannot be read without asking the user.
     package func hasLockedItems(with attributes: [String: String]) async throws(BusError) -> Bool {
         try await !search(attributes).locked.isEmpty
     }
@@ -92,7 +92,8 @@ package struct SecretService: Sendable {
 
     /// Stores a secret in the default collection and replaces the item with the same attributes.
     ///
-    /// - Returns: Whether it was stored; false if the collection is locked or missing.
+    /// - Returns: Whether the secret was stored; false if the collection is locked or missing, or
+    ///   the keyring wants to ask the user first.
     package func keep(
         _ secret: [UInt8],
         label: String,
@@ -110,14 +111,14 @@ package struct SecretService: Sendable {
             return try await service.at(collection, Self.collection)
                 .call("CreateItem", values: [properties.busValue, content, .boolean(true)])
         }
-        // Another path than `/` in the second place is a prompt: nothing is stored yet.
+        // Any path but `/` in the second place is a prompt for the user: nothing is stored yet.
         return answer.last == .objectPath(.root)
     }
 
-    /// Deletes all items that have these attributes, where the user need not be asked.
+    /// Deletes all items with these attributes whose deletion does not require asking the user.
     ///
-    /// - Returns: How many were deleted, how many stay because they are locked, and how many because
-    ///   the keyring asks before it deletes one, which nobody shows here.
+    /// - Returns: How many were deleted, how many stay because they are locked, and how many stay
+    ///   because the keyring wants to ask the user, which idown never lets it do.
     package func delete(
         with attributes: [String: String]
     ) async throws(BusError) -> (deleted: Int, locked: Int, guarded: Int) {
@@ -129,7 +130,7 @@ package struct SecretService: Sendable {
 
     /// Deletes an item.
     ///
-    /// - Returns: whether it is gone; false where the keyring would ask the user first.
+    /// - Returns: Whether the item was deleted; false if the keyring wants to ask the user first.
     @discardableResult
     package func delete(_ item: ObjectPath) async throws(BusError) -> Bool {
         try await service.at(item, Self.item).call("Delete", values: []).first == .objectPath(.root)
@@ -137,10 +138,10 @@ package struct SecretService: Sendable {
 
     // MARK: Calls
 
-    /// Finds items.
+    /// Returns the items with these attributes.
     ///
-    /// GNOME's keyring, locked since its start, does not find items by their schema. There the other
-    /// attributes tell, which only idown's items have.
+    /// A GNOME keyring that has been locked since it started finds no items by their schema. Then
+    /// this method searches for the other attributes alone, which only idown's items have.
     private func search(
         _ attributes: [String: String]
     ) async throws(BusError) -> (unlocked: [ObjectPath], locked: [ObjectPath]) {
@@ -163,7 +164,7 @@ package struct SecretService: Sendable {
         )
     }
 
-    /// Makes a call in a session, and closes the session in every case.
+    /// Makes a call in a session, and closes the session whether the call succeeds or throws.
     ///
     /// The keyring keeps a session until it is closed or the connection ends, and a connection may
     /// last for days.
@@ -175,7 +176,8 @@ package struct SecretService: Sendable {
         do throws(BusError) {
             answer = try await body(session)
         } catch {
-            // In a task of its own, because a keyring that did not answer may not answer again.
+            // Closed in a separate task, because a keyring that did not answer may not answer
+            // again.
             Task { await close(session) }
             throw error
         }
@@ -197,7 +199,7 @@ package struct SecretService: Sendable {
         try? await service.at(session, "org.freedesktop.Secret.Session").call("Close")
     }
 
-    /// Returns the default collection; nil if there is none or it is locked.
+    /// Returns the default collection; nil if it does not exist or is locked.
     private func openCollection() async throws(BusError) -> ObjectPath? {
         let path = try await service.call("ReadAlias", "default", returning: ObjectPath.self)
         guard path != .root else { return nil }
