@@ -2,20 +2,21 @@
 
 internal import Glibc
 
-/// Which message bus to connect to.
+/// The address of a message bus to connect to.
 public enum BusAddress: Hashable, Sendable {
-    /// The user's session bus, as `DBUS_SESSION_BUS_ADDRESS` says.
+    /// The user's session bus, whose address is in `DBUS_SESSION_BUS_ADDRESS`.
     case session
     /// The system bus.
     case system
-    /// A bus at an address of the D-Bus specification's form, such as `unix:path=/run/bus`.
+    /// A bus at an address in the form of the D-Bus specification, such as `unix:path=/run/bus`.
     case address(String)
 
-    /// The bus at this place whenever it was started.
+    /// The same address without the id of one run of the bus, so that it also reaches a restarted
+    /// bus.
     ///
-    /// An address may hold the id of one run of a bus, `guid=`, and libdbus then refuses any other:
-    /// D-Bus specification, "Server Addresses". For the session bus of this process the address is
-    /// looked up now.
+    /// An address may contain the id of one run of a bus, `guid=`, and libdbus then refuses any
+    /// other run: D-Bus specification, "Server Addresses". For ``session``, the address is read
+    /// from this process's environment each time.
     public var ofAnyRun: BusAddress {
         switch self {
         case .session:

@@ -3,16 +3,16 @@
 internal import CDBus
 
 extension Connection {
-    /// Calls a method and waits for its reply; ``Proxy`` is how programs call.
+    /// Calls a method and waits for its reply; programs call through ``Proxy``.
     ///
-    /// Cancelling the task gives the call up; the callee is not told. The results are read by whoever
-    /// takes them, away from the connection's thread.
+    /// Cancelling the task abandons the call; the callee is not told. The caller decodes the
+    /// results, outside the connection's thread.
     ///
     /// The destination may be a unique or a well-known name; `startService` lets the bus start a
-    /// service for a name that nobody owns yet. A timeout of 24 days or more is none.
+    /// service for a name that has no owner yet. A timeout of 24 days or more means no limit.
     ///
     /// - Returns: The arguments of the reply.
-    /// - Throws: The error reply; `Disconnected`, `NoReply` or `NoMemory` of this side; and
+    /// - Throws: The error reply; `Disconnected`, `NoReply` or `NoMemory` from this process;
     ///   `InvalidArgs` or `LimitsExceeded` for arguments that cannot be sent.
     func call(
         _ destination: BusName,
@@ -35,7 +35,7 @@ extension Connection {
         return try await answer(to: send(message, timeout: timeout)).get()
     }
 
-    /// Sends a message to which an answer may come; ``answer(to:)`` waits for it.
+    /// Sends a message that may get an answer, and returns an id for ``answer(to:)``.
     func send(_ message: borrowing Message, timeout: Duration) throws(BusError) -> Int {
         let id = makeID()
         let pending = try PendingReply(
@@ -53,7 +53,8 @@ extension Connection {
         guard let pending = pendingReplies[id] else { return .failure(.connectionClosed) }
         defer { pendingReplies[id] = nil }
         return await withTaskCancellationHandler {
-            // By way of self: a closure that does not capture the actor would leave its executor.
+            // Through a method of self: a closure that does not capture the actor would leave its
+            // executor.
             await self.end(of: pending)
         } onCancel: {
             enqueue { $0.pendingReplies[id]?.abandon(.noReply("The call was given up.")) }

@@ -2,11 +2,11 @@
 
 /// What the bus answered to a request for a name: D-Bus specification, "RequestName".
 public enum NameReply: Hashable, Sendable {
-    /// The name is now this connection's.
+    /// This connection owns the name now.
     case primaryOwner
-    /// Somebody else has it and keeps it.
+    /// Another connection owns the name and keeps it.
     case exists
-    /// It was this connection's already.
+    /// This connection owned the name already.
     case alreadyOwner
 
     fileprivate init(_ answer: UInt32) throws(BusError) {
@@ -19,13 +19,13 @@ public enum NameReply: Hashable, Sendable {
     }
 }
 
-/// A name on the bus has another owner: D-Bus specification, "NameOwnerChanged".
+/// A change of a bus name's owner: D-Bus specification, "NameOwnerChanged".
 public struct NameOwnerChange: Hashable, Sendable {
-    /// A well-known name, or the unique name of a connection that came or left.
+    /// The name: well-known, or the unique name of a connection that joined or left the bus.
     public let name: BusName
-    /// Whose it was; nil if nobody's.
+    /// The connection that owned the name before; nil if there was none.
     public let oldOwner: BusName?
-    /// Whose it is; nil if nobody's.
+    /// The connection that owns the name now; nil if there is none.
     public let newOwner: BusName?
 
     private static let signal = Signal<String, String, String>(
@@ -34,7 +34,7 @@ public struct NameOwnerChange: Hashable, Sendable {
         arguments: ["name", "old_owner", "new_owner"]
     )
 
-    /// Nil for any other signal.
+    /// Decodes a signal; nil if the signal is not NameOwnerChanged from the bus.
     init?(_ message: SignalMessage) {
         guard message.sender == .bus,
             let (name, oldOwner, newOwner) = Self.signal.contents(of: message),
@@ -45,7 +45,7 @@ public struct NameOwnerChange: Hashable, Sendable {
         self.newOwner = try? BusName(validating: newOwner)
     }
 
-    /// The signal as the bus would send it for a name that had no owner.
+    /// Returns the signal that the bus would send for a name that had no owner before.
     static func message(_ name: BusName, newOwner: BusName?) -> SignalMessage {
         SignalMessage(
             sender: .bus,
@@ -60,8 +60,9 @@ public struct NameOwnerChange: Hashable, Sendable {
 }
 
 extension MatchRule {
-    /// The bus's own signals of who owns a name, or all names; ``NameOwnerChange`` says what they
-    /// carry.
+    /// Returns a rule for the bus's signals about the owner of a name; nil means all names.
+    ///
+    /// ``NameOwnerChange`` describes what the signals carry.
     public static func ownerChanges(of name: BusName?) -> MatchRule {
         MatchRule(
             sender: .bus,
@@ -73,23 +74,24 @@ extension MatchRule {
 }
 
 extension Connection {
-    /// Receives the changes of who owns a name, from now on.
+    /// Receives the changes of a name's owner, from now on.
     ///
-    /// Of all names these wake this process up each time any program comes to the bus or leaves it.
+    /// For all names, the changes wake this process each time any program joins or leaves the bus.
     ///
     /// - Parameter name: The name; nil for all names.
-    /// - Returns: The changes; a name's owner of now is not among them, see ``Proxy/events(_:ofAllObjects:)``.
-    /// - Throws: What ``signals(_:)`` throws.
+    /// - Returns: The changes, without the present owner: ``Proxy/events(_:ofAllObjects:)`` also
+    ///   returns that one.
+    /// - Throws: The errors of ``signals(_:)``.
     public func ownerChanges(
         of name: BusName? = nil
     ) async throws(BusError) -> SignalSequence<NameOwnerChange> {
         try await subscribe(to: .ownerChanges(of: name)) { NameOwnerChange($0) }
     }
 
-    /// Asks for a well-known name; never waits in the queue for it.
+    /// Requests a well-known name; never waits in the bus's queue for the name.
     ///
-    /// `replaceExisting` takes it from an owner who allows that; `allowReplacement` lets another
-    /// connection take it from this one.
+    /// `replaceExisting` takes the name from an owner that allows it; `allowReplacement` lets
+    /// another connection take the name from this one later.
     public func requestName(
         _ name: BusName,
         replaceExisting: Bool = false,
@@ -102,12 +104,13 @@ extension Connection {
         )
     }
 
-    /// Gives a well-known name back; giving back what is not owned is no error.
+    /// Releases a well-known name; releasing a name that this connection does not own is no error.
     public func releaseName(_ name: BusName) async throws(BusError) {
         _ = try await bus.call("ReleaseName", name.rawValue, returning: UInt32.self)
     }
 
-    /// The unique name of the connection that owns a name; nil if nobody does: "GetNameOwner".
+    /// The unique name of the connection that owns a name; nil if the name has no owner: D-Bus
+    /// specification, "GetNameOwner".
     public func owner(of name: BusName) async throws(BusError) -> BusName? {
         guard let text = try await ask("GetNameOwner", about: name, String.self) else { return nil }
         guard let owner = try? BusName(validating: text) else {
@@ -116,20 +119,20 @@ extension Connection {
         return owner
     }
 
-    /// Whether the bus knows how to start the owner of a name: "ListActivatableNames".
+    /// Whether the bus can start a service for a name: D-Bus specification, "ListActivatableNames".
     public func isActivatable(_ name: BusName) async throws(BusError) -> Bool {
         try await bus.call("ListActivatableNames", returning: [String].self).contains(name.rawValue)
     }
 
-    /// The process of the connection that owns a name; nil if nobody does: D-Bus specification,
+    /// The id of the process that owns a name; nil if the name has no owner: D-Bus specification,
     /// "GetConnectionUnixProcessID".
     ///
-    /// - Throws: `UnixProcessIdUnknown`.
+    /// - Throws: `UnixProcessIdUnknown` if the bus does not know the process.
     public func processID(of name: BusName) async throws(BusError) -> UInt32? {
         try await ask("GetConnectionUnixProcessID", about: name, UInt32.self)
     }
 
-    /// Asks the bus about the owner of a name; nil if nobody owns the name.
+    /// Asks the bus about the owner of a name; nil if the name has no owner.
     private func ask<Answer: BusType>(
         _ question: MemberName,
         about name: BusName,
@@ -143,12 +146,13 @@ extension Connection {
         }
     }
 
-    /// The id of this run of the bus, the same for all who are on it: "GetId".
+    /// The id of this run of the bus, the same for all of its connections: D-Bus specification,
+    /// "GetId".
     public func busID() async throws(BusError) -> String {
         try await bus.call("GetId", returning: String.self)
     }
 
-    /// The bus itself.
+    /// A proxy for the bus itself.
     nonisolated var bus: Proxy {
         Proxy(self, .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus")
     }

@@ -4,10 +4,10 @@ internal import CDBus
 internal import Glibc
 
 extension Connection {
-    /// Takes one message from libdbus, on the executor.
+    /// Handles one message from libdbus; called on the executor.
     ///
-    /// - Returns: What libdbus is to do with it: where memory fails for a signal, which nobody
-    ///   repeats, it comes again a little later.
+    /// - Returns: What libdbus does next. If memory runs out for a signal, libdbus delivers the
+    ///   signal again a little later, because no sender repeats a signal.
     func receive(_ message: OpaquePointer) -> DBusHandlerResult {
         switch dbus_message_get_type(message) {
         case DBUS_MESSAGE_TYPE_METHOD_CALL:
@@ -26,7 +26,7 @@ extension Connection {
 
     // MARK: Calls
 
-    /// Finds the method and starts its handler, or answers with the reason why not.
+    /// Finds the method and starts its handler, or answers the call with an error.
     private func receive(call message: OpaquePointer) {
         let reply = ReplyAddress(
             serial: dbus_message_get_serial(message),
@@ -51,7 +51,7 @@ extension Connection {
                 start(id) { .failure(await subtree.refusal(error, at: path)) }
                 return
             }
-            // Nobody would learn what it tells.
+            // A query without a reply has no effect, so it is skipped.
             guard wantsReply || method.kind.isChange else { return }
             var call = Call(
                 connection: self,
@@ -62,7 +62,7 @@ extension Connection {
                 wantsReply: wantsReply
             )
             let counts = method.kind.counts
-            // Before anything is read, and again once the size is known.
+            // Checked before the arguments are read, and again once their size is known.
             if counts { try pendingCalls.check(reply.sender) }
             let arguments = try method.arguments(
                 of: message,
@@ -111,25 +111,26 @@ extension Connection {
 
     // MARK: Handlers
 
-    /// Answers every later call with this error; those that are under way go on.
+    /// Answers every later call with this error; running calls continue.
     ///
-    /// For a service that ends, with ``waitUntilAnswered()`` and ``refuseCalls(with:)``.
+    /// For a service that is ending, together with ``waitUntilAnswered()`` and
+    /// ``refuseCalls(with:)``.
     public func refuseNewCalls(with error: BusError) { refusal = error }
 
-    /// Answers every call that is under way, and every later one, with this error.
+    /// Answers every running call, and every later one, with this error.
     ///
-    /// For a service that ends: its handlers are cancelled, and nobody waits for an answer in vain.
-    /// Long answers that wait for their turn are sent before.
+    /// For a service that is ending: its handlers are cancelled, and every caller gets an answer.
+    /// Long answers that are waiting to be sent are sent first.
     public func refuseCalls(with error: BusError) {
         refusal = error
         sendLongAnswers(all: true)
         for reply in pendingCalls.cancelAll() { answer(.failure(error), to: reply) }
     }
 
-    /// Limits the calls of each sender that wait to be served, from the next call on.
+    /// Sets the limits for each sender's waiting calls, from the next call on.
     public func limitCalls(_ limits: CallLimits) { pendingCalls.limits = limits }
 
-    /// Starts a handler at once, up to its first suspension; its task answers once.
+    /// Runs a handler up to its first suspension before returning; its task answers the call once.
     private func start(
         _ id: Int,
         _ handler: @escaping @Sendable () async -> Result<WireWriter, BusError>
@@ -138,7 +139,7 @@ extension Connection {
         pendingCalls.attach(task, to: id)
     }
 
-    /// Answers a call, unless it has been; a long answer when it is its turn.
+    /// Answers a call that has no answer yet; a long answer first waits for the shorter ones.
     private func finish(_ id: Int, with outcome: Result<WireWriter, BusError>) {
         if case .success(let results) = outcome, LongAnswers.isLong(results) {
             let task = Task.immediate { await finish(id, withLong: results) }
@@ -148,15 +149,14 @@ extension Connection {
         callsShrank()
     }
 
-    /// Answers with a message that is made on another thread, and sent when short answers are
-    /// through.
+    /// Encodes a long answer on another thread, and sends it when the shorter answers are sent.
     private func finish(_ id: Int, withLong results: consuming WireWriter) async {
         guard let reply = pendingCalls.address(of: id) else {
             return finish(id, with: .success(WireWriter()))
         }
         do throws(BusError) {
             let message = try await Self.message(results, to: reply, border: border)
-            // Nobody waits for it any more.
+            // The connection has ended, or the call was answered meanwhile.
             guard link != nil, pendingCalls.address(of: id) != nil else { return }
             longAnswers.append(message, to: id)
             sendLongAnswers()
@@ -165,12 +165,12 @@ extension Connection {
         }
     }
 
-    /// Sends long answers as long as the bus takes all that is sent, or all of them at once.
+    /// Sends long answers while the bus has taken all earlier bytes; with `all`, sends every one.
     func sendLongAnswers(all: Bool = false) {
         defer { callsShrank() }
         while let link, all || link.outgoingBytes == 0 {
             let isSent = longAnswers.takeFirst { id, message in
-                // The service may have ended meanwhile, and everybody been told so.
+                // The service may have ended meanwhile, and the call been answered with an error.
                 guard let reply = pendingCalls.finish(id) else { return }
                 do throws(BusError) {
                     try link.send(message)
@@ -193,9 +193,9 @@ extension Connection {
 
     /// Sends the one reply to a call.
     ///
-    /// Results that cannot be sent become the error reply `Failed`, since the caller's arguments were
-    /// right. If memory fails even for that, the bus answers the caller when its time is up or we
-    /// are gone.
+    /// Results that cannot be sent become the error reply `Failed`, because the caller's arguments
+    /// were right. If memory runs out even for the error, the caller gets no reply from this
+    /// process; the caller's timeout, or the end of this connection, ends the call.
     private func answer(_ outcome: Result<WireWriter, BusError>, to reply: ReplyAddress) {
         guard let link else { return }
         do throws(BusError) {
@@ -214,10 +214,10 @@ extension Connection {
         }
     }
 
-    /// Sends a reply that carries open files.
+    /// Sends a reply that contains open files.
     ///
-    /// Where the caller's connection takes none, the bus drops the reply and says so to this side
-    /// alone, in answer to it: the caller gets that error.
+    /// If the caller's connection does not accept open files, the bus drops the reply and reports
+    /// an error only to this process. This method passes that error on to the caller.
     private func send(
         _ message: borrowing Message,
         withFilesTo reply: ReplyAddress
@@ -235,7 +235,7 @@ extension Connection {
 
     private func receive(signal message: OpaquePointer) throws(BusError) {
         if dbus_message_is_signal(message, DBUS_INTERFACE_LOCAL, "Disconnected") != 0 {
-            // Not from within libdbus's own dispatch.
+            // libdbus must not be closed from within its own dispatch.
             enqueue { $0.close() }
             return
         }
@@ -243,7 +243,7 @@ extension Connection {
     }
 }
 
-/// A field that every call has: libdbus lets none without it through.
+/// Returns a header field that every call has: libdbus rejects a call without it.
 private func headerField(_ characters: UnsafePointer<CChar>?) throws(BusError) -> String {
     guard let characters else { throw .inconsistentMessage("A header field is missing.") }
     return String(cString: characters)

@@ -4,23 +4,26 @@ internal import CDBus
 
 /// A connection to a message bus, with the objects exported on it and the calls made over it.
 ///
-/// It owns one private connection of libdbus and makes all calls into libdbus on its executor, a
-/// thread of its own. Handlers of exported methods start there, those of one sender strictly in the
-/// order in which the calls arrived, and run concurrently from their first suspension on;
-/// ``CallLimits`` says how many. Those of a ``MethodKind/wait`` and a ``MethodKind/work`` start at once.
+/// A connection owns one private connection of libdbus and calls libdbus only on its executor, a
+/// thread of its own. Handlers of exported methods start on that thread. The handlers of one sender
+/// start strictly in the order of its calls, and run concurrently after their first suspension;
+/// ``CallLimits`` says how many run at a time. Handlers of a ``MethodKind/wait`` or
+/// ``MethodKind/work`` method start immediately.
 ///
-/// It ends by ``close()``, when the bus goes away, and with its last reference: a service keeps the
-/// connection that its objects are exported on. Calls that run and sequences of signals keep it too.
+/// A connection ends by ``close()``, when the bus goes away, or when its last reference is gone: a
+/// service has to keep the connection that its objects are exported on. Running calls and sequences
+/// of signals keep a connection, too.
 public actor Connection {
-    /// The executor of this actor; another actor may share it and be called without a thread change.
+    /// The executor of this actor; another actor may share it, and their calls then change no
+    /// thread.
     public nonisolated let executor: QueueExecutor
 
-    /// The executor as the runtime wants it.
+    /// The executor in the form that Swift's runtime needs.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    /// The name that the bus gave to this connection.
+    /// The unique name that the bus assigned to this connection.
     public private(set) var uniqueName: BusName = ":0.0"
 
     nonisolated let border: Border
@@ -30,7 +33,7 @@ public actor Connection {
     var pendingReplies: [Int: PendingReply] = [:]
     let pendingCalls: PendingCalls
     var longAnswers = LongAnswers()
-    /// What every call is answered with once the service ends.
+    /// The error that answers every call once the service is ending; nil before.
     var refusal: BusError?
     private var waiters: [Int: Waiter] = [:]
     private var lastID = 0
@@ -47,15 +50,16 @@ public actor Connection {
 
     /// Connects to a bus and registers there.
     ///
-    /// - Throws: What libdbus reports, for example `org.freedesktop.DBus.Error.NoServer`.
+    /// - Throws: The error of libdbus, for example `org.freedesktop.DBus.Error.NoServer`.
     public static func open(_ bus: BusAddress = .session) async throws(BusError) -> Connection {
         try await open(bus, faults: nil)
     }
 
     /// Connects to a bus and shares the executor of an earlier connection.
     ///
-    /// For a service whose bus comes back: actors that share the executor need not change theirs.
-    /// Blocks the executor until the bus has answered; make sure before that it does.
+    /// For a service that reconnects to a restarted bus: actors that share the executor can keep
+    /// it. The call blocks the executor until the bus has answered, so make sure before that the
+    /// bus answers.
     public static func open(
         _ bus: BusAddress,
         on executor: QueueExecutor
@@ -65,7 +69,7 @@ public actor Connection {
         return connection
     }
 
-    /// Connects to a bus, with a planned failure.
+    /// Connects to a bus, with planned failures for tests.
     package static func open(
         _ bus: BusAddress,
         faults: FaultPlan?
@@ -87,25 +91,26 @@ public actor Connection {
         link?.isConnected ?? false
     }
 
-    /// Bytes of messages that wait to be sent because the bus does not take them.
+    /// The bytes of messages that wait because the bus does not take them.
     ///
-    /// libdbus queues without bound: look here before any signal that could be left out.
+    /// libdbus queues without a limit: check this value before sending a signal that could be left
+    /// out.
     public var outgoingBytes: Int {
         link?.outgoingBytes ?? 0
     }
 
     /// The name of the bus's end of the connection's socket: a path, or a zero byte and a name.
     ///
-    /// nil where the bus is not reached through a local socket, and once the connection is closed.
+    /// Nil if the bus is not reached through a local socket, or the connection is closed.
     package var busSocketName: [UInt8]? { link?.busSocketName }
 
-    /// Returns once all messages sent so far are with the bus, or the connection has ended.
+    /// Returns once the bus has taken all messages sent so far, or the connection has ended.
     public func flush() async {
         guard isOpen, outgoingBytes > 0 else { return }
         await wait(for: .flushed)
     }
 
-    /// Returns once the connection has ended, by ``close()`` or because the bus went away; or when
+    /// Returns once the connection has ended by ``close()`` or because the bus went away, or when
     /// the task is cancelled.
     public func waitUntilClosed() async {
         guard link != nil else { return }
@@ -118,11 +123,12 @@ public actor Connection {
         await wait(for: .answered)
     }
 
-    /// Ends the connection: handlers are cancelled, calls fail, sequences of signals end.
+    /// Ends the connection: cancels handlers, and ends sequences of signals.
     ///
-    /// Calls that were made over it fail with `Disconnected`. What has not been sent yet is lost; see ``flush()``.
+    /// Calls made over this connection fail with `Disconnected`, and messages that have not been
+    /// sent yet are lost: see ``flush()``.
     ///
-    /// Callers whose call has not been answered get `NoReply` from the bus.
+    /// Callers that have not been answered get `NoReply` from the bus.
     public func close() {
         guard let link else { return }
         _ = pendingCalls.cancelAll()
@@ -140,12 +146,12 @@ public actor Connection {
     func outgoingShrank() {
         guard outgoingBytes == 0 else { return }
         resumeWaiters { $0 == .flushed }
-        // Behind what those who waited have to say.
+        // The tasks that waited for the flush run first.
         enqueue { $0.sendLongAnswers() }
     }
 
     func callsShrank() {
-        // One at a time, behind what others have asked for meanwhile.
+        // Starts one call at a time, after the work that others have enqueued meanwhile.
         if pendingCalls.isAnyDue {
             enqueue { connection in
                 connection.pendingCalls.takeDue()?()
@@ -161,19 +167,19 @@ public actor Connection {
         return lastID
     }
 
-    /// Runs a body on the executor, behind all that already waits there.
+    /// Runs a body on the executor, after everything that already waits there.
     nonisolated func enqueue(_ body: @escaping @Sendable (isolated Connection) -> Void) {
         executor.post { self.assumeIsolated(body) }
     }
 
-    /// The link, if there still is a bus behind it.
+    /// Returns the link to the bus; throws `Disconnected` if there is none any more.
     func openLink() throws(BusError) -> Link {
         guard let link, link.isConnected else { throw .connectionClosed }
         return link
     }
 }
 
-/// A task that waits for something else than an answer.
+/// A task that waits for an event of the connection.
 private struct Waiter {
     enum Event {
         case answered, closed, flushed

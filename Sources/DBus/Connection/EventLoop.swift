@@ -4,14 +4,14 @@ internal import CDBus
 internal import Glibc
 internal import Synchronization
 
-/// One thread that runs what is posted, in order, and waits for descriptors and times in between.
+/// A thread that runs posted items in order, and waits for descriptors and timers in between.
 ///
-/// A dispatch queue has its descriptors watched by another thread, which then wakes one for the
+/// With a dispatch queue, another thread watches the descriptors and then wakes a thread for the
 /// queue: each call over the bus took two wake-ups and eleven system calls, and twice the time of
-/// the C library's own loop, which needs four system calls. Here the thread that waits is the one
-/// that acts, and four system calls are enough.
+/// the C library's own loop, which needs four system calls. Here one thread both waits and acts,
+/// and needs four system calls as well.
 ///
-/// What it runs may add and remove watches and timers; a handler that was removed is never called.
+/// Items and handlers may add and remove watches and timers; a removed handler is never called.
 final class EventLoop: Sendable {
     typealias Handler = @Sendable () -> Void
 
@@ -20,7 +20,7 @@ final class EventLoop: Sendable {
         case body(Handler)
     }
 
-    /// Nanoseconds of a clock that never goes back; clock_gettime(2), CLOCK_MONOTONIC.
+    /// Nanoseconds on a clock that never goes back: clock_gettime(2), CLOCK_MONOTONIC.
     typealias Instant = UInt64
 
     private struct Watch: Sendable {
@@ -32,35 +32,36 @@ final class EventLoop: Sendable {
     }
 
     private struct Timer: Sendable {
-        /// Nil for one that rests.
+        /// When the timer fires; nil while it is stopped.
         var deadline: Instant?
-        /// Due again after so long; 0 ends it.
+        /// The nanoseconds until the timer fires again; 0 for a timer that fires once.
         var interval: Instant
         let handler: Handler
     }
 
     private struct State: Sendable {
-        /// What was posted since the thread last looked.
+        /// The items posted since the thread last took them.
         var items: [Item] = []
-        /// What it had begun to run then, from this place on.
+        /// The items that the thread interrupted to look at the descriptors, and the next one to
+        /// run; nil if there are none.
         var rest: (items: [Item], next: Int)?
         var watches: [Int: Watch] = [:]
         var timers: [Int: Timer] = [:]
         var lastID = 0
-        /// Somebody has to wake the thread for it to see what is posted.
+        /// Whether the thread waits in poll(2), so that a change has to wake it.
         var isSleeping = false
         var isEnding = false
     }
 
     private let state = Mutex(State())
-    /// A pipe: the end to read from, which the thread waits for, and the end to write to.
+    /// A pipe that wakes the thread: the thread polls `read`, others write to `write`.
     private let waking: (read: Int32, write: Int32)
-    /// The thread's id as long as it runs, else 0.
+    /// The thread's id while it runs, else 0.
     private let current = Atomic<UInt>(0)
 
-    /// Starts the thread, which keeps the loop until ``end()``; `pthread_create`.
+    /// Starts the thread, with `pthread_create`; the thread keeps the loop until ``end()``.
     ///
-    /// - Throws: `Failed` where there is no thread or no descriptor left.
+    /// - Throws: `Failed` if no thread or no descriptor is left.
     static func start() throws(BusError) -> EventLoop {
         let loop = try EventLoop()
         let context = Unmanaged.passRetained(loop)
@@ -89,26 +90,26 @@ final class EventLoop: Sendable {
 
     var isCurrent: Bool { current.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// Runs an item behind all that is there already.
+    /// Runs an item after all items posted before.
     func post(_ item: Item) {
         change { $0.items.append(item) }
     }
 
-    /// Lets the thread run what was posted, and end.
+    /// Ends the thread after the items posted so far.
     func end() {
         change { $0.isEnding = true }
     }
 
     // MARK: Descriptors
 
-    /// Has the handler called as long as the descriptor is ready and the watch is enabled.
+    /// Calls the handler each time the descriptor is ready while the watch is enabled.
     ///
     /// - Parameters:
-    ///   - descriptor: open for as long as the watch is there.
-    ///   - forReading: what it is watched for; else for writing.
-    ///   - isEnabled: whether it is looked at from now on.
-    ///   - handler: runs on the thread.
-    /// - Returns: what the watch is known by.
+    ///   - descriptor: The descriptor; it must stay open until the watch is removed.
+    ///   - forReading: Whether to watch for reading; otherwise for writing.
+    ///   - isEnabled: Whether the watch starts enabled.
+    ///   - handler: Runs on the thread.
+    /// - Returns: The id of the watch.
     func watch(
         _ descriptor: Int32,
         forReading: Bool,
@@ -138,13 +139,14 @@ final class EventLoop: Sendable {
 
     // MARK: Times
 
-    /// Has the handler called after so many nanoseconds.
+    /// Calls the handler after a number of nanoseconds.
     ///
     /// - Parameters:
-    ///   - wait: nil for not before ``setTimer(_:after:repeats:)`` says when.
-    ///   - repeats: whether it is called again after the same time, and so on.
-    ///   - handler: runs on the thread.
-    /// - Returns: what the timer is known by.
+    ///   - wait: The nanoseconds to wait; nil adds a stopped timer, which ``setTimer(_:after:)``
+    ///     starts.
+    ///   - repeats: Whether the timer fires again after the same time, and so on.
+    ///   - handler: Runs on the thread.
+    /// - Returns: The id of the timer.
     @discardableResult
     func addTimer(after wait: Instant?, repeats: Bool, _ handler: @escaping Handler) -> Int {
         let now = Self.now
@@ -159,7 +161,7 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// Begins the time anew, or has the timer rest.
+    /// Restarts a timer with a new wait, after which it repeats; nil stops it.
     func setTimer(_ id: Int, after wait: Instant?) {
         let now = Self.now
         change { state in
@@ -178,7 +180,7 @@ final class EventLoop: Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// Makes a change that the thread is to see.
+    /// Changes the state and wakes the thread if it is waiting.
     private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
         let (value, mustWake) = state.withLock { state in
             let value = body(&state)
@@ -189,7 +191,7 @@ final class EventLoop: Sendable {
         return value
     }
 
-    /// Ends the present wait; a full pipe has done so already.
+    /// Ends the thread's wait; if the pipe is full, earlier bytes already end it.
     private func wake() {
         var byte: UInt8 = 0
         _ = write(waking.write, &byte, 1)
@@ -207,10 +209,10 @@ extension EventLoop {
         current.store(0, ordering: .relaxed)
     }
 
-    /// Runs what was posted since, and what that posts; false when the thread is to end.
+    /// Runs the posted items, and the items that these post; false when the thread has to end.
     ///
-    /// A function of its own, so that nothing of it is held while the thread waits: with its last
-    /// item an executor ends, and with that the loop.
+    /// This is a separate function so that the thread holds no item while it waits: the last
+    /// reference to an executor may be in an item, and the executor's end ends the loop.
     private func runItems() -> Bool {
         let start = Self.now
         while let (items, first) = takeItems() {
@@ -221,23 +223,23 @@ extension EventLoop {
                 case .body(let body):
                     body()
                 }
-                // Descriptors are not kept waiting, however much there is to run.
+                // Descriptors get a look after `longestRun`, however many items are left.
                 if index % 8 == 7, index + 1 < items.count, Self.now - start >= Self.longestRun {
                     state.withLock { $0.rest = (items, index + 1) }
                     return true
                 }
             }
-            // What these have posted runs without another look at the descriptors.
+            // Items posted by these items run before the next look at the descriptors.
             guard !items.isEmpty, Self.now - start < Self.longestRun else { return true }
         }
         return false
     }
 
-    /// For so many nanoseconds at most items are run without a look at the descriptors.
+    /// How long items run before the next look at the descriptors, in nanoseconds.
     private static let longestRun: Instant = 300_000
 
-    /// What is left of what it ran last, else what was posted since, and where to begin; nil when the
-    /// thread is to end.
+    /// Returns the interrupted items if there are any, otherwise the posted ones, with the place of
+    /// the first one to run; nil when the thread has to end.
     private func takeItems() -> (items: [Item], first: Int)? {
         state.withLock { state in
             if let (items, next) = state.rest {
@@ -256,7 +258,7 @@ extension EventLoop {
         case timer(Int)
     }
 
-    /// Waits until something is due; with items to run it only looks.
+    /// Waits until a descriptor or a timer is due; with items to run, it does not wait.
     private func wait() -> [Ready] {
         let now = Self.now
         var entries = [pollfd(fd: waking.read, events: Int16(POLLIN), revents: 0)]
@@ -270,7 +272,7 @@ extension EventLoop {
             state.isSleeping = true
             guard let next = state.timers.values.compactMap(\.deadline).min() else { return -1 }
             guard next > now else { return 0 }
-            // Rounded up, or the last millisecond would be spent in going around.
+            // Rounded up: rounded down, the loop would spin through the last millisecond.
             return Int32(clamping: (next - now + 999_999) / 1_000_000)
         }
         let count = poll(&entries, nfds_t(entries.count), timeout)
@@ -299,7 +301,7 @@ extension EventLoop {
             var bytes: (UInt64, UInt64) = (0, 0)
             _ = read(waking.read, &bytes, 16)
         case .watch(let id):
-            // One that ran before may have taken it back.
+            // A handler that ran before may have removed this watch.
             let watch = state.withLock { $0.watches[id] }
             if let watch, watch.isEnabled { watch.handler() }
         case .timer(let id):
@@ -322,7 +324,7 @@ extension EventLoop {
 
 private func runEventLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context else { return nil }
-    // The process's signals are for its other threads.
+    // The process's other threads handle its signals.
     var signals = sigset_t()
     sigfillset(&signals)
     for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }

@@ -2,8 +2,9 @@
 
 internal import CDBus
 
-// What libdbus calls back. The context is the link itself, unretained: the link takes all functions
-// back before it ends, and libdbus calls them only from calls made on the thread.
+// The functions that libdbus calls back. Their context is the link itself, unretained: the link
+// unregisters all of them before it ends, and libdbus calls them only during calls made on the
+// link's thread.
 extension Link {
     var context: UnsafeMutableRawPointer {
         Unmanaged.passUnretained(self).toOpaque()
@@ -13,7 +14,8 @@ extension Link {
         context.map { Unmanaged<Link>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Opens a private connection and registers it, with `dbus_bus_get_private` or its two halves.
+    /// Opens a private connection and registers it with the bus: in one call
+    /// (`dbus_bus_get_private`) for the known buses, in two for an address.
     static func connect(
         to address: BusAddress,
         border: Border
@@ -47,7 +49,7 @@ extension Link {
         }
     }
 
-    /// Gives libdbus its filter and its main loop.
+    /// Registers the filter and the main loop's functions with libdbus.
     func install() throws(BusError) {
         try border.check("dbus_connection_add_filter") {
             dbus_connection_add_filter(pointer, Self.filter, context, nil)
@@ -108,13 +110,14 @@ extension Link {
         )
     }
 
-    /// Sees every message but replies to pending calls, and `Peer`, which libdbus answers itself.
+    /// Receives every message except replies to pending calls and calls of `Peer`, which libdbus
+    /// answers itself.
     static let filter: DBusHandleMessageFunction = { _, message, context in
         guard let message, let owner = Link.link(context)?.owner else {
             return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
         }
-        // Safe: the closure runs here and now, on the thread that owns the message, and keeps
-        // nothing of it.
+        // Safe: the closure runs synchronously on the thread that owns the message, and keeps no
+        // reference to the message.
         nonisolated(unsafe) let borrowed = message
         return owner.assumeIsolated { $0.receive(borrowed) }
     }

@@ -6,7 +6,7 @@ internal import Glibc
 extension Link {
     /// The name of the bus's end of the connection's socket: a path, or a zero byte and a name.
     ///
-    /// nil where the bus is not reached through a local socket, and once the connection is closed.
+    /// Nil if the bus is not reached through a local socket, or the connection is closed.
     var busSocketName: [UInt8]? {
         var socket: CInt = -1
         guard isConnected, dbus_connection_get_socket(pointer, &socket) != 0 else { return nil }

@@ -2,7 +2,7 @@
 
 internal import CDBus
 
-// The times that libdbus wants to be kept; each fires again until it is taken back.
+// The timeouts that libdbus asks for; each fires repeatedly until libdbus removes it.
 extension Link {
     func add(timeout: OpaquePointer) -> Bool {
         guard !border.isFailing else { return false }
@@ -26,7 +26,7 @@ extension Link {
         loop.setTimer(id, after: Self.interval(of: timeout))
     }
 
-    /// Nil while it is to rest.
+    /// Returns the interval of a timeout; nil while the timeout is disabled.
     private static func interval(of timeout: OpaquePointer) -> EventLoop.Instant? {
         guard dbus_timeout_get_enabled(timeout) != 0 else { return nil }
         return EventLoop.Instant(max(1, dbus_timeout_get_interval(timeout))) * 1_000_000

@@ -2,14 +2,14 @@
 
 internal import CDBus
 
-// The descriptors that libdbus wants to be watched. It keeps two watches for its one socket, and
-// closes the socket as soon as it has taken both back: the loop looks at none of them by then.
+// The descriptors that libdbus asks to watch. libdbus keeps two watches for its one socket, and
+// closes the socket as soon as it has removed both: the loop polls neither of them then.
 extension Link {
     func add(watch: OpaquePointer) -> Bool {
         guard !border.isFailing else { return false }
         let isForReading = dbus_watch_get_flags(watch) & DBUS_WATCH_READABLE.rawValue != 0
         let flags = (isForReading ? DBUS_WATCH_READABLE : DBUS_WATCH_WRITABLE).rawValue
-        // The handler finds the watch by the address that libdbus knows it by.
+        // The handler finds the watch by its address in libdbus.
         let key = Int(bitPattern: watch)
         let id = loop.watch(
             dbus_watch_get_unix_fd(watch),
@@ -31,7 +31,7 @@ extension Link {
     func toggle(watch: OpaquePointer) {
         let isEnabled = dbus_watch_get_enabled(watch) != 0
         loop.setWatch(Self.sourceID(dbus_watch_get_data(watch)), isEnabled: isEnabled)
-        // Writing is no longer wanted: all is sent, perhaps by a call to send and not by the watch.
+        // libdbus needs no more writing: all is sent, by this watch or by a call to send.
         guard !isClosed, !isEnabled, dbus_watch_get_flags(watch) & DBUS_WATCH_WRITABLE.rawValue != 0
         else {
             return
@@ -42,7 +42,7 @@ extension Link {
     /// How many times in a row libdbus may read while each read brings many messages.
     private static let readsInARow = 8
 
-    /// Lets libdbus read or write; if it lacks the memory, the watch is ready again.
+    /// Lets libdbus read or write; if libdbus lacks memory, the watch becomes ready again.
     private func handle(watch key: Int, flags: UInt32) {
         for _ in 0..<Self.readsInARow {
             guard let watch = watches[key], dbus_watch_get_enabled(watch) != 0 else { return }

@@ -4,27 +4,31 @@ internal import CDBus
 
 /// One private connection of libdbus, run by an event loop.
 ///
-/// libdbus wants a main loop: it hands out descriptors to watch and timeouts to keep
-/// (`Link+Watches.swift`, `Link+Timeouts.swift`) and asks to be dispatched. All of it happens on the
-/// thread of the owner's executor; this class is not Sendable and belongs to its owner's isolation.
+/// libdbus needs a main loop: it asks for descriptors to be watched and timeouts to be kept
+/// (`Link+Watches.swift`, `Link+Timeouts.swift`), and for its messages to be dispatched. All of
+/// this happens on the thread of the owner's executor. This class is not Sendable; it belongs to
+/// its owner's isolation.
 final class Link {
-    /// Messages handled in a row before other jobs of the executor get their turn.
+    /// The most messages handled in a row before other jobs of the executor run.
     private static let messagesInARow = 64
 
-    /// libdbus reads 2 KiB at a time (max_bytes_read_per_iteration of its transport); so many messages
-    /// in them are small ones, of which many more may wait.
+    /// A read that brings at least this many messages brings small ones, so many more may be
+    /// waiting.
+    ///
+    /// libdbus reads 2 KiB at a time (max_bytes_read_per_iteration of its transport).
     private static let messagesOfALoad = 8
 
-    /// How long to wait for memory before dispatching again.
+    /// How long to wait for memory before the next dispatch, in nanoseconds.
     private static let memoryPause: EventLoop.Instant = 50_000_000
 
     let pointer: OpaquePointer
     let border: Border
-    /// Keeps this link; what the loop calls later asks whether it is still there.
+    /// The connection, which keeps this link; handlers that run later check that the link still
+    /// exists.
     unowned let owner: Connection
     let loop: EventLoop
 
-    /// By their addresses, which handlers know them by; libdbus keeps the loop's numbers.
+    /// The watches by their addresses, by which handlers find them; libdbus stores the loop's ids.
     var watches: [Int: OpaquePointer] = [:]
     var timeouts: [Int: OpaquePointer] = [:]
     var hasFilter = false
@@ -34,16 +38,17 @@ final class Link {
 
     /// Connects, registers with the bus, and lets the loop run the connection.
     ///
-    /// Blocks the loop, not Swift's pool, until the bus has answered; at most 25 s, which is
+    /// Blocks the loop's thread, but none of Swift's, until the bus has answered: at most 25 s,
     /// libdbus's own limit for a reply.
     init(to address: BusAddress, owner: Connection, border: Border) throws(BusError) {
         pointer = try Self.connect(to: address, border: border)
         self.border = border
         self.owner = owner
         loop = owner.executor.loop
-        // Otherwise libdbus ends the process when the bus goes away.
+        // Without this, libdbus ends the process when the bus goes away.
         dbus_connection_set_exit_on_disconnect(pointer, 0)
-        // No more is read while so much is still to be looked at; one longer message comes alone.
+        // libdbus stops reading while this many bytes (1 MiB) are not handled yet; a longer message
+        // is read alone.
         dbus_connection_set_max_received_size(pointer, 1 << 20)
         do throws(BusError) {
             try install()
@@ -51,12 +56,12 @@ final class Link {
             close()
             throw error
         }
-        // The bus has already sent NameAcquired; no watch will report it.
+        // The bus has already sent NameAcquired; no watch reports that message.
         scheduleDrain()
     }
 
     deinit {
-        // The last reference of a connection that is still open makes libdbus abort.
+        // libdbus aborts when the last reference to an open connection is dropped.
         precondition(isClosed, "a link ends by close()")
     }
 
@@ -64,14 +69,14 @@ final class Link {
         !isClosed && dbus_connection_get_is_connected(pointer) != 0
     }
 
-    /// Bytes that wait because the bus does not read.
+    /// The bytes that wait because the bus does not read them.
     var outgoingBytes: Int {
         isClosed ? 0 : dbus_connection_get_outgoing_size(pointer)
     }
 
-    /// Queues a message and writes what the socket takes at once.
+    /// Queues a message, and writes as much of it as the socket takes now.
     ///
-    /// - Throws: `Disconnected`; libdbus itself would claim success and drop the message.
+    /// - Throws: `Disconnected`, where libdbus itself would report success and drop the message.
     func send(_ message: borrowing Message) throws(BusError) {
         guard isConnected else { throw .connectionClosed }
         let message = message.pointer
@@ -80,7 +85,7 @@ final class Link {
         }
     }
 
-    /// Cuts the connection, drops its watches and timeouts, and gives it up; may be called again.
+    /// Closes the connection and removes its watches and timeouts; further calls do nothing.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -89,29 +94,31 @@ final class Link {
         dbus_connection_set_timeout_functions(pointer, nil, nil, nil, nil, nil)
         dbus_connection_set_wakeup_main_function(pointer, nil, nil, nil)
         dbus_connection_set_dispatch_status_function(pointer, nil, nil, nil)
-        // Taking back a filter that is not there makes libdbus abort.
+        // libdbus aborts when a filter is removed that was not added.
         if hasFilter { dbus_connection_remove_filter(pointer, Self.filter, context) }
         dbus_connection_unref(pointer)
     }
 
     // MARK: Dispatching
 
-    /// Lets libdbus work on a watch or a timeout, then hands what it received to the filter.
+    /// Lets libdbus handle a watch or a timeout, then passes the received messages to the filter.
     ///
-    /// - Returns: Whether so much came at once that more of it may wait to be read.
+    /// - Returns: Whether at least ``messagesOfALoad`` messages came, so that more may wait to be
+    ///   read.
     @discardableResult
     func work(_ body: () -> Void) -> Bool {
-        // What libdbus reports meanwhile is dispatched below and needs no turn of its own.
+        // Messages that libdbus reports meanwhile are dispatched below; they need no scheduled
+        // drain.
         isDraining = true
         body()
         return drain() >= Self.messagesOfALoad
     }
 
-    /// Hands received messages to the filter, soon and on the thread.
+    /// Schedules a drain on the thread: libdbus forbids dispatching from within its own callbacks.
     ///
-    /// libdbus forbids to dispatch from within its own callbacks, so they come here. A timer, since
-    /// what is posted waits behind all that is there: the messages of one sender are read at the
-    /// pace of the bus, and another's do not stand behind them.
+    /// The drain is a timer, not a posted item: a posted item would wait behind all earlier items.
+    /// With a timer, one sender's messages are read as fast as the bus delivers them, and do not
+    /// delay another sender's messages.
     func scheduleDrain(after pause: EventLoop.Instant = 0) {
         guard !isDraining, !isDrainScheduled, !isClosed else { return }
         isDrainScheduled = true
@@ -123,9 +130,9 @@ final class Link {
         }
     }
 
-    /// Hands received messages to the filter, one after the other, and plans what is left.
+    /// Passes received messages to the filter one by one, and schedules the rest.
     ///
-    /// - Returns: How many it handed over before the last one.
+    /// - Returns: How many messages it passed on before the last one.
     @discardableResult
     private func drain() -> Int {
         isDraining = true
@@ -151,6 +158,6 @@ final class Link {
 }
 
 extension BusError {
-    /// What every call meets once the connection is gone.
+    /// The error of every call after the connection has ended.
     static let connectionClosed = BusError.disconnected("The connection to the bus is closed.")
 }

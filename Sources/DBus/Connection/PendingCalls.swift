@@ -1,55 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many calls of one sender may wait to be served, and how many bytes they may have.
+/// The limits for each sender's waiting calls: their number, and the bytes of their arguments.
 ///
-/// One sender's calls take nothing from the others'; 128 are served at once, and the next ones as
-/// these end or make way (``Call/makeWay()``). A call beyond the limits is refused before its arguments are read. For methods that are a
-/// ``MethodKind/wait`` or ``MethodKind/work`` none of this holds.
+/// Each sender has limits of its own. 128 calls of a sender are served at a time; the next ones
+/// start as these end or make way (``Call/makeWay()``). A call beyond the limits is refused before
+/// its arguments are read. None of this applies to methods of the kinds ``MethodKind/wait`` and
+/// ``MethodKind/work``.
 public struct CallLimits: Sendable {
-    /// Bytes of the arguments of all waiting calls, with 128 for each call; a larger call is taken
-    /// where no other call of its sender waits.
-    public var bytes = 16 << 20
-    /// Waiting calls; those of methods that are a ``MethodKind/wait`` do not count.
-    public var calls = 4_096
-    /// Bytes that the arguments of one call may take once they are Swift values: an empty string is
-    /// 5 bytes in a message and 16 in an array.
-    public var memory = 32 << 20
-    /// The name of the error that says so.
-    public var error: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
-    /// Into how many parts the limits are divided for a sender, of which it has one; 1 is all.
+    /// The most bytes of arguments of all waiting calls, plus 128 for each call.
     ///
-    /// It is asked for every call of a sender that has calls waiting, on the connection's executor.
+    /// A larger call is accepted if no other call of its sender is waiting.
+    public var bytes = 16 << 20
+    /// The most waiting calls; calls of ``MethodKind/wait`` and ``MethodKind/work`` methods do not
+    /// count.
+    public var calls = 4_096
+    /// The most bytes of memory for the arguments of one call, as Swift values.
+    ///
+    /// Values take more memory than in a message: an empty string is 5 bytes in a message and 16 in
+    /// an array.
+    public var memory = 32 << 20
+    /// The name of the error reply to a call beyond the limits.
+    public var error: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
+    /// Returns the number by which a sender's limits are divided; 1 leaves them as they are.
+    ///
+    /// The connection's executor calls this for every call of a sender that has calls waiting.
     public var parts: @Sendable (BusName) -> Int = { _ in 1 }
 
-    /// 16 MiB and 4,096 calls for every sender.
+    /// Creates limits of 16 MiB and 4,096 calls for each sender.
     public init() {}
 }
 
-/// The calls that are being handled, each with its task and with whom to answer.
+/// The calls that have no answer yet, each with its task and its reply address.
 ///
-/// Whoever takes a call out answers it: so each is answered exactly once.
+/// The code that removes a call from here answers it, so each call is answered exactly once.
 final class PendingCalls {
     private struct Entry {
         let sender: BusName?
-        /// Nil where no answer is wanted.
+        /// Where the reply goes; nil if the caller wants none.
         let reply: ReplyAddress?
-        /// Nil for a call that does not count.
+        /// The bytes of the arguments; nil for a call that does not count.
         let size: Int?
-        /// Whether it is one of those of which its sender has only some served at once.
+        /// Whether the call is one of the sender's at most 128 served calls.
         var isServed = false
-        /// Nil until the handler first suspends, and where the answer comes without a task.
+        /// The handler's task; nil until the handler first suspends, and for a handler without a
+        /// task.
         var task: Task<Void, Never>?
     }
 
-    /// What a sender has waiting.
+    /// The waiting calls of one sender.
     private struct Load {
         var calls = 0
         var bytes = 0
-        /// How many of the calls are being served by tasks.
+        /// The number of calls that tasks are serving.
         var served = 0
-        /// What starts those that came last, the oldest first.
+        /// The ids and starts of the queued calls that came last, the oldest first.
         var last: [(Int, () -> Void)] = []
-        /// What starts those that came before these, the newest first.
+        /// The ids and starts of the queued calls that came before `last`, the newest first.
         var first: [(Int, () -> Void)] = []
 
         var hasLine: Bool { !last.isEmpty || !first.isEmpty }
@@ -63,20 +69,20 @@ final class PendingCalls {
     }
 
     private static let callSize = 128
-    /// So many calls of one sender have tasks at once: another sender's call waits behind no more of
-    /// them.
+    /// The most calls of one sender that have tasks at a time, so that another sender's call waits
+    /// behind no more of them.
     private static let mostServed = 128
-    /// The most calls of all senders together.
+    /// The most waiting calls of all senders together.
     private static let maximum = 65_536
 
     var limits = CallLimits()
     private let memory: SpareMemory
     private var lastID = 0
     private var running: [Int: Entry] = [:]
-    /// How many of these count.
+    /// The number of calls in `running` that count towards the limits.
     private var counted = 0
     private var loads: [BusName?: Load] = [:]
-    /// The senders of calls that stand in line and may be started, once for each of these.
+    /// The senders with a queued call that may start; a sender is listed once for each such call.
     private var due: [BusName?] = []
 
     init(_ loop: EventLoop) { memory = SpareMemory(loop) }
@@ -84,9 +90,9 @@ final class PendingCalls {
     /// Whether no call waits for its answer.
     var isEmpty: Bool { running.isEmpty }
 
-    /// Whether one more call of so many bytes may wait.
+    /// Checks that one more call with this many bytes may wait.
     ///
-    /// - Throws: The error of the limits.
+    /// - Throws: The error that the limits name.
     func check(_ sender: BusName?, size: Int = 0) throws(BusError) {
         guard counted < Self.maximum else {
             throw BusError(limits.error, "Too many calls are waiting. Call again later.")
@@ -103,9 +109,9 @@ final class PendingCalls {
         }
     }
 
-    /// Takes note of a call; `size` is nil for one that does not count.
+    /// Records a call; `size` is nil for a call that does not count towards the limits.
     ///
-    /// - Returns: what the call is known by.
+    /// - Returns: The id of the call.
     func begin(_ reply: ReplyAddress, wantsReply: Bool, size: Int?) -> Int {
         lastID += 1
         let address = wantsReply ? reply : nil
@@ -118,13 +124,14 @@ final class PendingCalls {
         return lastID
     }
 
-    /// Starts a call that has begun, or puts it in line behind those of its sender.
+    /// Lets a recorded call start, or queues it behind its sender's earlier calls.
     ///
     /// - Parameters:
-    ///   - id: the call.
-    ///   - hasTask: whether it has a task of its own; others need no more than their turn.
-    ///   - start: starts it, once.
-    /// - Returns: what is to be called now; nil where the call stands in line.
+    ///   - id: The call.
+    ///   - hasTask: Whether the call gets a task. A call without one only waits for the calls
+    ///     before it, and does not count among the 128.
+    ///   - start: Starts the call; called once.
+    /// - Returns: The closure to call now; nil if the call is queued.
     func start(
         _ id: Int,
         hasTask: Bool,
@@ -143,13 +150,13 @@ final class PendingCalls {
         return start
     }
 
-    /// Whether calls of a sender stand in line, which a later one must not overtake.
+    /// Whether calls of a sender are queued; a later call must not overtake them.
     func hasLine(_ sender: BusName?) -> Bool { loads[sender]?.hasLine ?? false }
 
-    /// Whether calls that stood in line may be started.
+    /// Whether queued calls may start.
     var isAnyDue: Bool { !due.isEmpty }
 
-    /// Takes out a call that stood in line and is to be started now.
+    /// Removes and returns the start of a queued call that may start now; nil if there is none.
     func takeDue() -> (() -> Void)? {
         while !due.isEmpty {
             guard let (id, start) = loads[due.removeFirst()]?.takeFirst() else { continue }
@@ -159,12 +166,13 @@ final class PendingCalls {
         return nil
     }
 
-    /// A handler that never suspends has finished before its task is known.
+    /// Stores the task of a call; does nothing if the call has already been answered, as by a
+    /// handler that never suspends.
     func attach(_ task: Task<Void, Never>, to id: Int) {
         running[id]?.task = task
     }
 
-    /// A call that is served counts no longer among those of which only some are served at once.
+    /// Stops counting a call among its sender's 128 served calls, so that the next one may start.
     func makeWay(_ id: Int) {
         guard let entry = running[id], entry.isServed else { return }
         running[id]?.isServed = false
@@ -176,10 +184,10 @@ final class PendingCalls {
         if loads[sender]?.hasLine == true { due.append(sender) }
     }
 
-    /// Where the answer to a call goes; nil where it wants none, or has had one.
+    /// Returns where the reply to a call goes; nil if it wants no reply, or has had one.
     func address(of id: Int) -> ReplyAddress? { running[id]?.reply }
 
-    /// Takes the call out; nil where it wants no answer, or has had one.
+    /// Removes a call and returns where its reply goes; nil if it wants no reply, or has had one.
     func finish(_ id: Int) -> ReplyAddress? {
         guard let entry = running.removeValue(forKey: id) else { return nil }
         if entry.isServed { endServing(entry.sender) }
@@ -193,7 +201,7 @@ final class PendingCalls {
         return entry.reply
     }
 
-    /// Takes all calls out and cancels their handlers; those that still want an answer.
+    /// Removes all calls and cancels their tasks; returns where the outstanding replies go.
     func cancelAll() -> [ReplyAddress] {
         defer { (running, counted, loads, due) = ([:], 0, [:], []) }
         for entry in running.values {
@@ -204,12 +212,12 @@ final class PendingCalls {
     }
 }
 
-/// Answers that wait until shorter ones are with the bus, first in, first out.
+/// Long answers that wait until the bus has taken the shorter ones; first in, first out.
 struct LongAnswers {
-    /// Whether an answer has more than 64 KiB.
+    /// Whether an answer is longer than 64 KiB.
     static func isLong(_ results: WireWriter) -> Bool { results.bytes.count > 64 << 10 }
 
-    /// A message, which no array could hold by itself.
+    /// A box for a message: an array cannot hold a noncopyable value.
     private final class Held {
         let message: Message
 
@@ -224,7 +232,7 @@ struct LongAnswers {
         waiting.append((id, Held(message)))
     }
 
-    /// Hands the next one to `send`, and forgets it.
+    /// Passes the next answer to `send` and drops it; false if there is none.
     mutating func takeFirst(_ send: (Int, borrowing Message) -> Void) -> Bool {
         guard !waiting.isEmpty else { return false }
         let (id, held) = waiting.removeFirst()

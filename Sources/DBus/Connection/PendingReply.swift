@@ -2,10 +2,10 @@
 
 internal import CDBus
 
-/// A call on its way: the pending call of libdbus and the task that waits for the reply.
+/// A call without a reply yet: libdbus's pending call, and the task that waits for the reply.
 ///
-/// Belongs to the connection's isolation. It ends exactly once: by the reply, by libdbus's timeout,
-/// or by ``abandon(_:)``.
+/// It belongs to the connection's isolation. It ends exactly once: by the reply, by libdbus's
+/// timeout, or by ``abandon(_:)``.
 final class PendingReply {
     private let link: Link
     private let onEnd: (Link) -> Void
@@ -15,8 +15,8 @@ final class PendingReply {
 
     /// Sends a call, with `dbus_connection_send_with_reply`.
     ///
-    /// The call is given up after the timeout; 24 days or more are never. `onEnd` is called once, when
-    /// the reply is there or the call has been given up.
+    /// The call is abandoned after the timeout; 24 days or more mean no timeout. `onEnd` is called
+    /// once, when the reply has arrived or the call has been abandoned.
     init(
         sending message: borrowing Message,
         over link: Link,
@@ -31,7 +31,7 @@ final class PendingReply {
         try link.border.check("dbus_connection_send_with_reply") {
             dbus_connection_send_with_reply(link.pointer, pointer, &pending, milliseconds)
         }
-        // On a closed connection libdbus claims success and makes no pending call.
+        // On a closed connection, libdbus reports success but makes no pending call.
         guard let pending else { throw .connectionClosed }
         self.pending = pending
         do throws(BusError) {
@@ -64,7 +64,7 @@ final class PendingReply {
         release()
     }
 
-    /// Resumes a task at the end, or at once if that has come; may be called once.
+    /// Resumes a task when the call ends, or now if it has ended; may be called once.
     func resumeAtEnd(_ continuation: CheckedContinuation<Result<WireReader, BusError>, Never>) {
         link.owner.assertIsolated()
         if let outcome {
@@ -74,7 +74,7 @@ final class PendingReply {
         }
     }
 
-    /// Gives the call up; a reply that still comes is dropped by libdbus.
+    /// Abandons the call; libdbus drops a reply that arrives later.
     func abandon(_ error: BusError) {
         end(.failure(error))
     }
@@ -111,7 +111,8 @@ final class PendingReply {
         guard dbus_message_get_type(reply) == DBUS_MESSAGE_TYPE_ERROR else {
             return .success(reader)
         }
-        // libdbus ends calls of a lost connection as if their time were up; nobody sent that.
+        // When the connection is lost, libdbus itself ends its calls with a timeout error without a
+        // sender.
         if dbus_message_get_sender(reply) == nil, !link.isConnected {
             return .failure(.connectionClosed)
         }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A thread of its own as the executor of actors.
+/// An executor for actors that runs on a thread of its own.
 ///
-/// Jobs run one at a time and in the order in which they were enqueued. Actors that share one
-/// executor call each other without a change of thread. The thread ends with the executor.
+/// Jobs run one at a time, in the order in which they were enqueued. Actors that share an executor
+/// call each other without a change of thread. The thread ends with the executor.
 public final class QueueExecutor: SerialExecutor {
     let loop: EventLoop
 
-    /// Makes an executor with a thread of its own.
+    /// Creates an executor and its thread.
     ///
-    /// - Throws: `org.freedesktop.DBus.Error.Failed` where the system has no thread or descriptor
-    ///   to give.
+    /// - Throws: `org.freedesktop.DBus.Error.Failed` if the system has no thread or descriptor
+    ///   left.
     public init() throws(BusError) {
         loop = try EventLoop.start()
     }
@@ -19,24 +19,25 @@ public final class QueueExecutor: SerialExecutor {
         loop.end()
     }
 
-    /// Puts a job behind all that is already waiting.
+    /// Enqueues a job after everything that is already waiting.
     public func enqueue(_ job: consuming ExecutorJob) {
         loop.post(.job(UnownedJob(job), self))
     }
 
-    /// Runs a body, which is isolated to every actor of this executor, behind all that is waiting.
+    /// Runs a body after everything that is already waiting; the body is isolated to every actor of
+    /// this executor.
     public func post(_ body: @escaping @Sendable () -> Void) {
         loop.post(.body(body))
     }
 
-    /// Runs a body at once where the caller is on the thread, else as ``post(_:)`` does.
+    /// Runs a body now if the caller is on the thread, otherwise like ``post(_:)``.
     public func run(_ body: @escaping @Sendable () -> Void) {
         if loop.isCurrent { body() } else { post(body) }
     }
 
     /// Whether the caller runs on the thread.
     ///
-    /// With this answer a task that starts at once on the thread need not be enqueued first.
+    /// Because of this, a task that starts immediately on the thread need not be enqueued first.
     public func isIsolatingCurrentContext() -> Bool? {
         loop.isCurrent
     }

@@ -3,21 +3,21 @@
 internal import CDBus
 internal import Synchronization
 
-/// Gives back to the system what large calls have freed, with `malloc_trim`.
+/// Gives memory that large calls have freed back to the system, with `malloc_trim`.
 ///
-/// malloc keeps freed texts of up to some kilobytes, because a small block here and there is still
-/// used: after twelve calls of 60 MB it kept 115 MB. To give 60 MB back takes 2 to 13 ms.
+/// malloc keeps freed texts of up to some kilobytes, because small blocks among them are still in
+/// use: after twelve calls of 60 MB it kept 115 MB. Giving 60 MB back takes 2 to 13 ms.
 final class SpareMemory: Sendable {
-    /// From so many bytes on a call is a large one: 1 MiB.
+    /// The least bytes of a large call: 1 MiB.
     private static let largeSize = 1 << 20
-    /// So often it is given back while large calls are under way, and once more after the last one: a
-    /// quarter of a second.
+    /// The time between two trims while large calls are running, and to the one after the last
+    /// call: a quarter of a second, in nanoseconds.
     private static let pause: EventLoop.Instant = 250_000_000
 
     private struct State {
-        /// Large calls under way.
+        /// The number of large calls that are running.
         var calls = 0
-        /// One has ended since it was given back last.
+        /// Whether a large call has ended since the last trim.
         var hasEnded = false
         var isWaiting = false
     }

@@ -2,17 +2,18 @@
 
 import Glibc
 
-/// The three descriptors that every program should be started with.
+/// The descriptors 0, 1 and 2, which every program should be started with.
 package enum StandardStreams {
-    /// Fills those that are closed; to be called before anything else opens one.
+    /// Opens `/dev/null` for those that are closed; call it before anything else opens a
+    /// descriptor.
     ///
-    /// Else a socket, a list or a half downloaded file would be standard error, and take whatever
-    /// is said there. What is put in their place reads and writes nothing: EBADF, as if closed.
+    /// Otherwise a socket, a list or a partial file could become standard error and receive
+    /// messages written there. The replacements neither read nor write: they give EBADF, as closed
+    /// ones do.
     package static func fill() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(descriptor, F_GETFD) == -1 {
-            // The lowest one that is free is taken: open(2). Programs started by this one have it
-            // too.
+            // open(2) takes the lowest free descriptor. Programs that this one starts inherit it.
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }

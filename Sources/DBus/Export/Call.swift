@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A method call that arrived, as its handler sees it.
+/// A received method call, as its handler sees it.
 public struct Call: Sendable {
     /// The connection that it came over.
     public let connection: Connection
     /// The caller's unique name; nil only without a message bus.
     public let sender: BusName?
-    /// The object called.
+    /// The path of the called object.
     public let path: ObjectPath
     /// The interface that the method belongs to.
     public let interface: InterfaceName
-    /// The method.
+    /// The name of the method.
     public let member: MemberName
     /// Whether the caller waits for a reply.
     public let wantsReply: Bool
-    /// What its connection knows it by.
+    /// The connection's id for this call.
     var id = 0
 
-    /// Lets the next calls of its sender be served, however long this one still takes.
+    /// Lets the sender's next calls start, however long this one still takes.
     ///
-    /// For a handler that waits for something which may never come. The call still counts among those
-    /// that wait (``CallLimits``).
+    /// For a handler that waits for an event that may never come. The call still counts among the
+    /// sender's waiting calls (``CallLimits``).
     public func makeWay() {
         connection.enqueue { [id] connection in
             connection.pendingCalls.makeWay(id)

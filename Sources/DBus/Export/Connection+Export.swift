@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Connection {
-    /// Puts an object on the bus.
+    /// Exports an object on the bus.
     ///
-    /// Introspectable, Properties and Peer come along, and every prefix of the path answers
-    /// Introspect with what lies below it.
+    /// The object also gets Introspectable, Properties and Peer, and every prefix of its path
+    /// answers Introspect with the names below it.
     ///
     /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`; `InvalidArgs` for a
     ///   malformed name.
@@ -15,7 +15,7 @@ extension Connection {
         try objects.insert(.object(interfaces), at: path)
     }
 
-    /// Puts all objects of a subtree on the bus, one level below a path.
+    /// Exports all objects of a subtree, one level below a path.
     ///
     /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`.
     public func export(_ subtree: Subtree, below path: ObjectPath) throws(BusError) {
@@ -23,19 +23,19 @@ extension Connection {
         try objects.insert(subtree, below: path)
     }
 
-    /// Takes an object off the bus; calls that run are answered all the same.
+    /// Removes an object from the bus; running calls are still answered.
     public func unexport(at path: ObjectPath) {
         objects.remove(at: path)
     }
 
     /// Sends a signal to every connection that listens.
     ///
-    /// Look at ``outgoingBytes`` first if the signal could be left out or merged.
+    /// Check ``outgoingBytes`` first if the signal could be left out or merged.
     ///
     /// - Parameters:
     ///   - signal: The signal.
-    ///   - path: The object that sends it.
-    ///   - contents: What it carries.
+    ///   - path: The path of the sending object.
+    ///   - contents: The signal's arguments.
     /// - Throws: `Disconnected`, `NoMemory`; `InvalidArgs` and `LimitsExceeded` for arguments that
     ///   cannot be sent.
     public func emit<each Content: BusType>(
@@ -46,7 +46,7 @@ extension Connection {
         try emit(signal, at: path, written: WireWriter(repeat each contents))
     }
 
-    /// Sends a signal whose contents are written already, as the declared types are.
+    /// Sends a signal whose arguments are encoded already, in the declared types.
     package func emit<each Content: BusType>(
         _ signal: Signal<repeat each Content>,
         at path: ObjectPath,
@@ -55,7 +55,7 @@ extension Connection {
         try emit(signal.interface, signal.member, at: path, contents)
     }
 
-    /// Sends a signal that is declared nowhere.
+    /// Sends a signal without a declaration.
     package func emit(
         _ interface: InterfaceName,
         _ member: MemberName,
@@ -65,7 +65,7 @@ extension Connection {
         try emit(interface, member, at: path, WireWriter(contents: arguments))
     }
 
-    /// Sends a signal whose arguments are written already; it is declared nowhere.
+    /// Sends a signal without a declaration, whose arguments are encoded already.
     public func emit(
         _ interface: InterfaceName,
         _ member: MemberName,
@@ -78,14 +78,15 @@ extension Connection {
         )
     }
 
-    /// Announces that properties have changed: "org.freedesktop.DBus.Properties.PropertiesChanged".
+    /// Announces changed properties: D-Bus specification,
+    /// "org.freedesktop.DBus.Properties.PropertiesChanged".
     ///
     /// - Parameters:
-    ///   - interface: Whose properties they are.
-    ///   - path: The object.
-    ///   - changed: Their values by their names.
-    ///   - invalidated: The names of properties whose new value is not told.
-    /// - Throws: What ``emit(_:at:_:)`` does.
+    ///   - interface: The interface of the properties.
+    ///   - path: The path of the object.
+    ///   - changed: The new values by name.
+    ///   - invalidated: The names of properties that changed but whose new values are not sent.
+    /// - Throws: The errors of ``emit(_:at:_:)``.
     public func emitPropertiesChanged(
         _ interface: InterfaceName,
         at path: ObjectPath,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An interface as a table: dispatch and introspection both come from it.
+/// An interface as a table of members, from which dispatch and introspection follow.
 ///
 /// ```swift
 /// let calculator = Interface(
@@ -20,21 +20,22 @@ public struct Interface: Sendable {
 
     let methods: [String: Method]
     let properties: [String: Property]
-    /// All properties at one go, as the results of GetAll; nil asks them one by one.
+    /// Writes all properties at once, as the results of GetAll; nil reads them one by one.
     let snapshot: (@Sendable (Call) async throws -> WireWriter)?
 
-    /// The error reply for what a handler of the interface has thrown in answer to a call.
+    /// Returns the error reply for an error that a handler of the interface has thrown.
     public typealias Wording = @Sendable (any Error, Call) -> BusError
 
-    /// Makes an interface of its members; two of one kind and name are a programming error and trap.
+    /// Creates an interface from its members; traps if two of one kind have the same name.
     ///
     /// - Parameters:
     ///   - name: The interface's name.
-    ///   - members: In the order in which introspection is to list them.
-    ///   - errors: Puts what handlers throw into error replies; without it everything but a
-    ///     ``BusError`` is `org.freedesktop.DBus.Error.Failed`.
-    ///   - snapshot: Writes all properties as one `a{sv}` for GetAll, where that costs less than to
-    ///     ask each of them, or where their values must belong together.
+    ///   - members: The members, in the order in which introspection lists them.
+    ///   - errors: Converts the errors that handlers throw into error replies. Without it, a
+    ///     ``BusError`` is sent as it is, and any other error as
+    ///     `org.freedesktop.DBus.Error.Failed`.
+    ///   - snapshot: Writes all properties as one `a{sv}` for GetAll. Use it if that costs less
+    ///     than reading the properties one by one, or if their values must be consistent.
     public init(
         _ name: InterfaceName,
         _ members: [Member],
@@ -68,7 +69,7 @@ public struct Interface: Sendable {
         self.properties = properties
     }
 
-    /// The same handler, with what it throws put into the words of its interface.
+    /// Returns a handler that converts the errors of another one with the interface's wording.
     static func wording<each Input, Output>(
         _ errors: @escaping Wording,
         _ handler: @escaping @Sendable (Call, repeat each Input) async throws -> Output
@@ -82,7 +83,9 @@ public struct Interface: Sendable {
         }
     }
 
-    /// Refuses malformed names, which literals may be.
+    /// Checks the names, which may be malformed literals.
+    ///
+    /// - Throws: `InvalidArgs`.
     func check() throws(BusError) {
         try name.check()
         for member in members { try member.name.check() }
@@ -101,7 +104,7 @@ public struct Member: Sendable {
     public let name: MemberName
     let content: Content
 
-    /// A signal; the table announces it, ``Connection/emit(_:at:_:)`` sends it.
+    /// Lists a signal for introspection; ``Connection/emit(_:at:_:)`` sends it.
     public static func signal<each Content: BusType>(
         _ signal: Signal<repeat each Content>
     ) -> Member {
@@ -109,7 +112,7 @@ public struct Member: Sendable {
     }
 }
 
-/// A named argument, as introspection shows it.
+/// An argument with its name, as introspection shows it.
 struct Argument: Hashable, Sendable {
     let name: String
     let type: Signature

@@ -3,43 +3,47 @@
 internal import CDBus
 internal import Glibc
 
-/// What a call of a method does.
+/// The kind of a method: whether its calls change something, and how long they may take.
 public enum MethodKind: Sendable {
-    /// Something changes.
+    /// A call that changes something.
     case change
-    /// The caller is told something, and nothing changes: a call that wants no reply is not carried
-    /// out.
+    /// A call that returns something and changes nothing.
+    ///
+    /// A call that wants no reply is not carried out.
     case query
-    /// A query whose answer comes when something has happened: it does not count among the calls
-    /// that ``CallLimits`` limit, and the method has limits of its own.
+    /// A query that is answered when something has happened.
+    ///
+    /// Its calls do not count for ``CallLimits``; the method sets limits of its own.
     case wait
-    /// A change that may take hours: it does not count either, and the method has limits of its own.
+    /// A change that may take hours.
+    ///
+    /// Its calls do not count for ``CallLimits``; the method sets limits of its own.
     case work
 
-    /// Whether something changes, so that a call is carried out although nobody waits for an answer.
+    /// Whether a call is carried out even if the caller wants no reply.
     var isChange: Bool { self == .change || self == .work }
-    /// Whether its calls count among those that are limited.
+    /// Whether the calls count for ``CallLimits``.
     var counts: Bool { self == .change || self == .query }
 }
 
-/// The row of a method: what it takes and gives, and what runs.
+/// A method in an interface's table: its types, and the code that runs.
 struct Method: Sendable {
     let kind: MethodKind
     let inputs: [Argument]
     let outputs: [Argument]
     let inputSignature: Signature
-    /// In place of ``CallLimits/memory``.
+    /// The most bytes of memory for the arguments; nil means ``CallLimits/memory``.
     let memory: Int?
-    /// Gives the results where they are at hand, without a task; nil leaves the call to `body`.
+    /// Returns the results without a task if they are at hand; if it returns nil, `body` runs.
     let now: Now?
     let body: Body
 
     typealias Now = @Sendable (Call, WireReader) -> WireWriter?
 
     enum Body: Sendable {
-        /// Runs in a task of its own, whose end is the answer.
+        /// Runs in a task of its own, which returns the results.
         case task(@Sendable (Call, WireReader) async throws -> WireWriter)
-        /// Returns at once; the answer comes when it comes, unless the call is refused at once.
+        /// Returns immediately and answers later, or throws to refuse the call.
         case answering(@Sendable (Call, WireReader, @escaping Answer<WireWriter>) throws -> Void)
     }
 
@@ -62,30 +66,32 @@ struct Method: Sendable {
     }
 }
 
-/// Answers one call, once, from any thread; what comes after the connection's end is dropped.
+/// Answers one call; it may be called once, from any thread, and does nothing after the
+/// connection's end.
 public typealias Answer<Output> = @Sendable (Result<Output, any Error>) -> Void
 
 extension Member {
-    /// A method; its signatures follow from the handler's types.
+    /// Makes a method; its signatures follow from the handler's types.
     ///
-    /// The handler starts on the connection's executor, in the order of arrival of its sender's calls
-    /// (``CallLimits``). What it throws becomes the reply: a ``BusError`` as it is, anything else as
-    /// the ``Interface`` says, or as `org.freedesktop.DBus.Error.Failed`.
+    /// The handler starts on the connection's executor, in the order of its sender's calls
+    /// (``CallLimits``). The errors that it throws become error replies: a ``BusError`` is sent as
+    /// it is, and any other error as the ``Interface`` says, or as
+    /// `org.freedesktop.DBus.Error.Failed`.
     ///
-    /// The names of arguments and results are for introspection; there must be as many as the handler
-    /// takes and gives, else this traps.
+    /// The names of arguments and results are for introspection; this traps unless there is one for
+    /// each that the handler takes and returns.
     ///
     /// - Parameters:
     ///   - name: The method.
-    ///   - kind: What a call of it does.
+    ///   - kind: What a call does.
     ///   - inputs: The names of the arguments.
     ///   - outputs: The names of the results.
-    ///   - memory: What the arguments may take in place of ``CallLimits/memory``.
-    ///   - now: For a query that is asked often: gives the written results where they are at hand. It
-    ///     runs on the connection's executor instead of the handler, and spares the call its task;
-    ///     nil has the handler run.
-    ///   - handler: What runs.
-    /// - Returns: The row.
+    ///   - memory: The most bytes of memory for the arguments; nil means ``CallLimits/memory``.
+    ///   - now: For a query that is asked often: returns the encoded results if they are at hand,
+    ///     so that the call needs no task. It runs on the connection's executor instead of the
+    ///     handler; if it returns nil, the handler runs.
+    ///   - handler: The code that runs.
+    /// - Returns: The member for the table.
     public static func method<each Input: BusType, each Output: BusType>(
         _ name: MemberName,
         _ kind: MethodKind = .change,
@@ -129,10 +135,11 @@ extension Member {
         return Member(name: name, content: .method(method))
     }
 
-    /// A method that calls come to by the thousand: none has a task that waits for its answer.
+    /// Makes a method for calls by the thousand, none of which needs a task to wait for its answer.
     ///
-    /// The handler runs on the connection's executor, in the order of arrival, and returns at once;
-    /// it sees to it that every call is answered, but for those that it refuses by throwing.
+    /// The handler runs on the connection's executor, in the order of arrival, and returns
+    /// immediately. It must see that every call is answered, except those that it refuses by
+    /// throwing.
     public static func method<each Input: BusType, Output: BusType>(
         _ name: MemberName,
         in inputs: [String],
@@ -156,9 +163,10 @@ extension Member {
 }
 
 extension Method {
-    /// The arguments of a call; their types are compared first, so that nothing else is ever read.
+    /// Returns the arguments of a call; compares their types first, so that no others are ever
+    /// read.
     ///
-    /// - Throws: `InvalidArgs`; the error of the limits.
+    /// - Throws: `InvalidArgs`; `NoMemory`.
     func arguments(
         of message: OpaquePointer,
         for call: Call,
@@ -186,7 +194,7 @@ extension Method {
         )
     }
 
-    /// Runs a handler, and gives what it throws the form of an error reply.
+    /// Runs a handler, and converts an error that it throws into an error reply.
     nonisolated(nonsending) static func run(
         _ body: @Sendable (Call, WireReader) async throws -> WireWriter,
         _ call: Call,
@@ -199,7 +207,7 @@ extension Method {
         }
     }
 
-    /// The same method, with what its handler throws put into the words of its interface.
+    /// Returns the same method with its handler's errors converted by the interface's wording.
     func wording(_ errors: @escaping Interface.Wording) -> Method {
         let body: Body =
             switch body {

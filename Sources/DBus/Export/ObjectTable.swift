@@ -2,36 +2,38 @@
 
 /// The objects of a connection and the paths that lead to them.
 ///
-/// Every prefix of an object's path answers Introspect, so that tools which walk the tree find the
+/// Every prefix of an object's path answers Introspect, so that tools that walk the tree find the
 /// objects.
 struct ObjectTable {
     private var objects: [ObjectPath: ExportedObject] = [:]
     private var subtrees: [ObjectPath: Subtree] = [:]
     private var children: [ObjectPath: Set<String>] = [.root: []]
 
-    /// What answers at a path: an object, the bare node above one, what a subtree has for all of
-    /// its objects, or nothing.
+    /// Returns what answers at a path: an object, the bare node above one, or the object that a
+    /// subtree has for all of its paths; nil if nothing does.
     func object(at path: ObjectPath) -> ExportedObject? {
         if let object = objects[path] { return object }
         return children[path] == nil ? subtree(around: path)?.object : .node
     }
 
-    /// The subtree that a path would be an object of.
+    /// Returns the subtree that a path would be an object of; nil if there is none.
     func subtree(around path: ObjectPath) -> Subtree? {
         guard !subtrees.isEmpty, objects[path] == nil, let parent = path.parent else { return nil }
         return subtrees[parent]
     }
 
-    /// The subtree right below a path.
+    /// Returns the subtree whose objects are one level below a path.
     func subtree(below path: ObjectPath) -> Subtree? {
         subtrees[path]
     }
 
-    /// The elements that lead one step further down, sorted; without those of a subtree.
+    /// Returns the path elements one level below a path, sorted, without those of a subtree.
     func children(of path: ObjectPath) -> [String] {
         children[path, default: []].sorted()
     }
 
+    /// Adds an object.
+    ///
     /// - Throws: `ObjectPathInUse`.
     mutating func insert(_ object: ExportedObject, at path: ObjectPath) throws(BusError) {
         guard objects[path] == nil else {
@@ -41,7 +43,7 @@ struct ObjectTable {
         makeNodes(to: path)
     }
 
-    /// Subtrees stay as long as the table.
+    /// Adds a subtree, which cannot be removed again.
     ///
     /// - Throws: `ObjectPathInUse`.
     mutating func insert(_ subtree: Subtree, below path: ObjectPath) throws(BusError) {
@@ -65,7 +67,7 @@ struct ObjectTable {
 
     mutating func remove(at path: ObjectPath) {
         guard objects.removeValue(forKey: path) != nil else { return }
-        // Prefixes that lead to nothing any more go as well.
+        // Prefixes that no longer lead to an object are removed as well.
         var node = path
         while objects[node] == nil, subtrees[node] == nil, children[node, default: []].isEmpty,
             let parent = node.parent, let element = node.lastElement
@@ -77,7 +79,7 @@ struct ObjectTable {
     }
 }
 
-/// The interfaces of one object, its own first and the standard ones after them.
+/// The interfaces of one object, its own ones before the standard ones.
 struct ExportedObject: Sendable {
     let interfaces: [Interface]
     private let byName: [String: Interface]
@@ -87,17 +89,18 @@ struct ExportedObject: Sendable {
         byName = Dictionary(interfaces.map { ($0.name.rawValue, $0) }) { first, _ in first }
     }
 
-    /// A path that only leads to objects.
+    /// A path that is no object itself but leads to objects.
     static let node = ExportedObject([.introspectable, .peer])
 
-    /// An object with interfaces of its own.
+    /// Makes an object with interfaces of its own.
     static func object(_ interfaces: [Interface]) -> ExportedObject {
         let standard: [Interface] = [.introspectable, .peer]
-        // What introspection shows is no unknown interface, though it has no properties.
+        // Properties also knows the standard interfaces, which introspection shows, though they
+        // have no properties.
         return ExportedObject(interfaces + [.properties(of: interfaces + standard)] + standard)
     }
 
-    /// The method that a call means.
+    /// Returns the method for a call.
     ///
     /// - Throws: `UnknownInterface`, `UnknownMethod`.
     func method(
@@ -106,7 +109,8 @@ struct ExportedObject: Sendable {
         at path: ObjectPath
     ) throws(BusError) -> (InterfaceName, Method) {
         guard let interface else {
-            // Allowed by the specification: the member alone decides, the first one wins.
+            // The specification allows a call without an interface: the first method with the name
+            // is called.
             for interface in interfaces {
                 if let method = interface.methods[member] { return (interface.name, method) }
             }

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a change of a property announces: the annotation
-/// `org.freedesktop.DBus.Property.EmitsChangedSignal` of the D-Bus specification.
+/// The signal of a property's changes.
+///
+/// The annotation `org.freedesktop.DBus.Property.EmitsChangedSignal` of the D-Bus specification.
 public enum ChangeSignal: String, Hashable, Sendable {
     /// PropertiesChanged with the new value.
     case changes = "true"
     /// PropertiesChanged without the value.
     case invalidates = "invalidates"
-    /// Nothing: the value never changes.
+    /// No signal: the value never changes.
     case constant = "const"
-    /// Nothing, although the value changes: clients must not cache it.
+    /// No signal, although the value changes: clients must not cache it.
     case never = "false"
 }
 
-/// The row of a property.
+/// A property in an interface's table: its type, and the code that reads and sets it.
 struct Property: Sendable {
     let type: Signature
     let emits: ChangeSignal
-    /// Writes the value as a variant where it is at hand; nil leaves it to `get`.
+    /// Writes the value as a variant if it is at hand; if it returns nil, `get` runs.
     let now: @Sendable (Call) -> WireWriter?
     /// Writes the value as a variant.
     let get: @Sendable (Call) async throws -> WireWriter
     let set: (@Sendable (Call, Value) async throws -> Void)?
 
-    /// The same property, with what its handlers throw put into the words of its interface.
+    /// Returns the same property with its handlers' errors converted by the interface's wording.
     func wording(_ errors: @escaping Interface.Wording) -> Property {
         Property(
             type: type,
@@ -36,19 +37,19 @@ struct Property: Sendable {
 }
 
 extension Member {
-    /// A property; without `set` it can only be read.
+    /// Makes a property; without `set`, it is read-only.
     ///
-    /// A change is announced by whoever makes it:
+    /// The code that changes the value announces the change with
     /// ``Connection/emitPropertiesChanged(_:at:changed:invalidated:)``.
     ///
     /// - Parameters:
     ///   - name: The property.
-    ///   - emits: What a change announces.
-    ///   - now: Gives the value where it is at hand, on the connection's executor: then Get needs no
-    ///     task, in which `get` would run.
-    ///   - get: Gives the value.
+    ///   - emits: The signal of a change.
+    ///   - now: Returns the value if it is at hand, on the connection's executor, so that Get needs
+    ///     no task; if it returns nil, `get` runs in one.
+    ///   - get: Returns the value.
     ///   - set: Takes a new value.
-    /// - Returns: The row.
+    /// - Returns: The member for the table.
     public static func property<Content: BusType>(
         _ name: MemberName,
         _ emits: ChangeSignal = .changes,
@@ -62,7 +63,7 @@ extension Member {
         return property(name, emits, now: { _ in now() }, get: getValue, set: setValue)
     }
 
-    /// A property whose handlers see the call: its object, and who asks.
+    /// Makes a property whose handlers get the call: its object, and its sender.
     public static func property<Content: BusType>(
         _ name: MemberName,
         _ emits: ChangeSignal = .changes,
@@ -90,17 +91,18 @@ extension Member {
         )
     }
 
-    /// A property whose type is known only when the program runs.
+    /// Makes a property whose type is known only when the program runs.
     ///
     /// - Parameters:
     ///   - name: The property.
-    ///   - type: The one complete type of what `get` gives; `set` is only called with this type.
-    ///   - emits: What a change announces.
-    ///   - now: Gives what `get` gives where it is at hand, on the connection's executor; nil has
-    ///     `get` run, in a task.
-    ///   - get: Gives the value, written as a variant: one ``Value``, or one ``Variant``.
-    ///   - set: Takes a new value; without it the property can only be read.
-    /// - Returns: The row.
+    ///   - type: The type of the values that `get` writes, one complete type; `set` is only called
+    ///     with values of this type.
+    ///   - emits: The signal of a change.
+    ///   - now: Writes the value like `get` if it is at hand, on the connection's executor; if it
+    ///     returns nil, `get` runs in a task.
+    ///   - get: Writes the value as a variant: one ``Value``, or one ``Variant``.
+    ///   - set: Takes a new value; without it, the property is read-only.
+    /// - Returns: The member for the table.
     public static func property(
         _ name: MemberName,
         type: Signature,

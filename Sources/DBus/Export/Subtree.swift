@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Objects one level below a path that come and go by the thousand: one entry stands for all.
+/// Many objects one level below a path that come and go, exported as one entry.
 ///
-/// All have the same interfaces; handlers learn from ``Call/path`` which one is meant. An object
-/// that is not there is for them to refuse, with `UnknownObject`.
+/// All objects have the same interfaces; handlers learn from ``Call/path`` which one is called. The
+/// handlers themselves must refuse a call of an object that does not exist, with `UnknownObject`.
 public struct Subtree: Sendable {
     let object: ExportedObject
     let contains: @Sendable (ObjectPath) async throws -> Bool
     let children: @Sendable () async throws -> [String]
 
-    /// Makes a subtree.
+    /// Creates a subtree.
     ///
     /// - Parameters:
-    ///   - interfaces: Those of every object; Introspectable, Properties and Peer come along.
-    ///   - contains: Whether there is an object at a path one level below the subtree's.
-    ///   - children: The last elements of all objects' paths, in the order to show them.
+    ///   - interfaces: The interfaces of every object, which also gets Introspectable, Properties
+    ///     and Peer.
+    ///   - contains: Returns whether there is an object at a path one level below the subtree's.
+    ///   - children: Returns the last elements of all objects' paths, in the order of
+    ///     introspection.
     public init(
         _ interfaces: [Interface],
         contains: @escaping @Sendable (ObjectPath) async throws -> Bool,
@@ -25,9 +27,10 @@ public struct Subtree: Sendable {
         self.children = children
     }
 
-    /// What a handler that is the same for all objects has answered, where its object is there.
+    /// Returns the outcome of a handler of Properties if the object exists; else `UnknownObject`.
     ///
-    /// Handlers of its own know; these may refuse, or tell nothing, before they have looked.
+    /// The subtree's own handlers check that the object exists. Those of Properties may refuse a
+    /// call, or return nothing, without a check.
     func judged(
         _ outcome: Result<WireWriter, BusError>,
         at path: ObjectPath
@@ -35,7 +38,7 @@ public struct Subtree: Sendable {
         switch outcome {
         case .failure(let error): return .failure(await refusal(error, at: path))
         case .success(let results):
-            // The length of an empty dictionary, and the padding behind it.
+            // An empty dictionary is its length and the padding after it: 8 bytes.
             guard results.signature == "a{sv}", results.bytes.count == 8 else { return outcome }
             let nothing = BusError.failed("The object tells nothing.")
             let error = await refusal(nothing, at: path)
@@ -43,9 +46,9 @@ public struct Subtree: Sendable {
         }
     }
 
-    /// The subtree's answer to a member that its objects do not have.
+    /// Returns the error to answer with instead of another one.
     ///
-    /// - Returns: `UnknownObject` where there is no such object, else the error as it is.
+    /// - Returns: `UnknownObject` if there is no object at the path, otherwise the error as it is.
     func refusal(_ error: BusError, at path: ObjectPath) async -> BusError {
         guard (try? await contains(path)) == false else { return error }
         return .unknownObject("There is no object at \(path).")

@@ -2,20 +2,20 @@
 
 internal import CDBus
 
-/// The one way into those functions of libdbus that can fail.
+/// Wraps all calls of libdbus functions that can fail.
 ///
-/// libdbus has three conventions: FALSE for want of memory, NULL for want of memory, and a
-/// `DBusError`. Here they become a thrown ``BusError``, and here a test can make any call fail.
+/// libdbus reports failures in three ways: FALSE or NULL when memory runs out, and a `DBusError`.
+/// This type turns all of them into a thrown ``BusError``, and lets a test make any call fail.
 struct Border: Sendable {
-    /// The planned failure; nil outside of tests.
+    /// The failures that a test has planned; nil outside of tests.
     let faults: FaultPlan?
 
-    /// Calls a function that answers FALSE when memory runs out.
+    /// Calls a function that returns FALSE when memory runs out.
     func check(_ function: StaticString, _ body: () -> dbus_bool_t) throws(BusError) {
         guard !isFailing, body() != 0 else { throw .noMemory("\(function)") }
     }
 
-    /// Calls a function that answers NULL when memory runs out.
+    /// Calls a function that returns NULL when memory runs out.
     func create<Object>(
         _ function: StaticString,
         _ body: () -> Object?
@@ -24,7 +24,7 @@ struct Border: Sendable {
         return object
     }
 
-    /// Calls a function that fills in a `DBusError` and then answers nil.
+    /// Calls a function that returns nil on failure and fills in a `DBusError`.
     func attempt<Object>(
         _ function: StaticString,
         _ body: (UnsafeMutablePointer<DBusError>) -> Object?
@@ -39,7 +39,7 @@ struct Border: Sendable {
         throw BusError(ErrorName(checked: String(cString: name)), String(cString: message))
     }
 
-    /// Counts a call that has a failure of its own kind and answers whether it is to fail.
+    /// Whether the next call is planned to fail; counts the call.
     var isFailing: Bool {
         faults?.failsNext() ?? false
     }

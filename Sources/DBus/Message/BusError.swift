@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error reply, received or to be sent, or what libdbus reports in the same form.
+/// An error reply, received or to be sent, or an error of libdbus in the same form.
 public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Which error; programs decide by it.
+    /// The error's name, which programs act on.
     public let name: ErrorName
-    /// A text for people.
+    /// The text for people.
     public let message: String
 
-    /// Puts a name and a text together.
+    /// Creates an error from a name and a text.
     public init(_ name: ErrorName, _ message: String) {
         self.name = name
         self.message = message
     }
 
-    /// What an error becomes that a handler has thrown: a ``BusError`` stays as it is.
+    /// Converts an error that a handler has thrown; a ``BusError`` stays as it is.
     init(thrown error: any Error) {
         switch error {
         case let error as BusError: self = error
@@ -22,23 +22,25 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Name and text.
+    /// The name and the text.
     public var description: String {
         "\(name): \(message)"
     }
 }
 
 extension BusError {
-    /// Why results cannot be sent: the caller's arguments were right.
+    /// The error to reply with when results cannot be sent.
+    ///
+    /// `InvalidArgs` becomes `Failed`, because the caller's arguments were right.
     var inAnswer: BusError {
         name == BusError.invalidArguments("").name
             ? .failed("The answer cannot be sent: \(message)") : self
     }
 }
 
-// The names of the D-Bus specification and of the reference implementation (dbus-protocol.h).
+// The error names of the D-Bus specification and of its reference implementation (dbus-protocol.h).
 extension BusError {
-    /// Something went wrong that has no name of its own.
+    /// An error without a name of its own.
     public static func failed(_ message: String) -> BusError {
         BusError("org.freedesktop.DBus.Error.Failed", message)
     }
@@ -78,7 +80,7 @@ extension BusError {
         BusError("org.freedesktop.DBus.Error.AccessDenied", message)
     }
 
-    /// No reply came in time, or the call was given up.
+    /// No reply came in time, or the call was abandoned.
     public static func noReply(_ message: String) -> BusError {
         BusError("org.freedesktop.DBus.Error.NoReply", message)
     }
@@ -88,12 +90,12 @@ extension BusError {
         BusError("org.freedesktop.DBus.Error.Disconnected", message)
     }
 
-    /// A limit of size, depth or number would be passed.
+    /// A limit of size, depth or number would be exceeded.
     public static func limitsExceeded(_ message: String) -> BusError {
         BusError("org.freedesktop.DBus.Error.LimitsExceeded", message)
     }
 
-    /// A reply or signal holds something other than was agreed.
+    /// A reply or signal does not have the agreed contents.
     public static func inconsistentMessage(_ message: String) -> BusError {
         BusError("org.freedesktop.DBus.Error.InconsistentMessage", message)
     }
@@ -103,7 +105,9 @@ extension BusError {
         BusError("org.freedesktop.DBus.Error.NoMemory", message)
     }
 
-    /// Whether no reply came in time: the call may have been carried out, or may still be.
+    /// Whether no reply came in time.
+    ///
+    /// The call may have been carried out, or may still be.
     public var isNoReply: Bool {
         name == "org.freedesktop.DBus.Error.NoReply"
     }

@@ -2,17 +2,17 @@
 
 internal import CDBus
 
-// Open files go beside the bytes of a message: libdbus gives and takes them only by its iterators,
-// one value after the other.
+// Open files travel beside the bytes of a message: libdbus passes them only through its iterators,
+// one value at a time.
 
 extension WireReader {
-    /// Takes the open files of a received message, with `dbus_message_iter_get_basic`.
+    /// Returns the open files of a received message, with `dbus_message_iter_get_basic`.
     ///
     /// - Parameters:
     ///   - message: The message, which keeps its own copies.
-    ///   - numbers: Which file each value of type `h` means, in the order of the values.
-    /// - Returns: The files by their numbers; without those that a value means and no file came for,
-    ///   and those that this process has no room for.
+    ///   - numbers: The file number of each value of type `h`, in the order of the values.
+    /// - Returns: The files by their numbers. A file is missing if none came for its number, or if
+    ///   this process has no free descriptor for it.
     static func descriptors(
         of message: OpaquePointer,
         numbered numbers: [UInt32]
@@ -22,7 +22,7 @@ extension WireReader {
         var iterator = DBusMessageIter()
         guard dbus_message_iter_init(message, &iterator) != 0 else { return [:] }
         walk(&iterator) { iterator in
-            // Each look at a value makes another copy of its file.
+            // Each read of a value makes another copy of its file.
             guard let number = rest.popFirst(), found[number] == nil else { return }
             var descriptor: CInt = -1
             dbus_message_iter_get_basic(&iterator, &descriptor)
@@ -31,7 +31,7 @@ extension WireReader {
         return found
     }
 
-    /// Visits all values of type `h` in their order.
+    /// Calls `visit` for each value of type `h`, in order.
     private static func walk(
         _ iterator: inout DBusMessageIter,
         _ visit: (inout DBusMessageIter) -> Void
@@ -52,13 +52,13 @@ extension WireReader {
 }
 
 extension Border {
-    /// Appends the values of another message that means open files, and those files, with
-    /// `dbus_message_iter_append_basic`.
+    /// Appends the values of another message, and the open files that the values of type `h` mean,
+    /// with `dbus_message_iter_append_basic`.
     ///
     /// - Parameters:
-    ///   - source: The values; libdbus has checked them.
+    ///   - source: The message with the values; libdbus has checked it.
     ///   - target: A message without values.
-    ///   - descriptors: The files, in the order of the values that mean them; libdbus makes copies.
+    ///   - descriptors: The files, in the order of the values of type `h`; libdbus copies them.
     /// - Throws: `NoMemory`.
     func append(
         _ source: OpaquePointer,
@@ -92,7 +92,7 @@ extension Border {
             case .container:
                 try copyContainer(code, &from, &to, &descriptors)
             case .other:
-                // Every other basic value takes at most eight bytes, or is a pointer.
+                // Any other basic value takes at most 8 bytes, or is a pointer.
                 var value: UInt64 = 0
                 dbus_message_iter_get_basic(&from, &value)
                 try check("dbus_message_iter_append_basic") {
@@ -125,13 +125,13 @@ extension Border {
             dbus_message_iter_abandon_container(&to, &target)
             throw error
         }
-        // Counted after the call: a container must not be left open, not even by a planned failure.
+        // Checked after the call: not even a planned failure may leave a container open.
         let isClosed = dbus_message_iter_close_container(&to, &target)
         try check("dbus_message_iter_close_container") { isClosed }
     }
 }
 
-/// What an iterator stands at.
+/// The kind of value at an iterator.
 private enum IteratorType {
     case end
     case descriptor
@@ -143,7 +143,7 @@ private enum IteratorType {
         switch code {
         case 0: self = .end
         case TypeCode.unixDescriptor.rawValue: self = .descriptor
-        // libdbus calls a structure r and a dictionary's entry e.
+        // libdbus's type codes: r is a structure, e a dictionary entry.
         case TypeCode.array.rawValue, TypeCode.variant.rawValue, UInt8(ascii: "r"),
             UInt8(ascii: "e"):
             self = .container

@@ -2,7 +2,7 @@
 
 private import Synchronization
 
-/// Makes the n-th call into libdbus fail, for tests; and counts the calls.
+/// Makes the n-th call into libdbus fail, for tests, and counts the calls.
 package final class FaultPlan: Sendable {
     private struct Plan {
         var calls = 0
@@ -13,22 +13,23 @@ package final class FaultPlan: Sendable {
 
     /// Plans one failure.
     ///
-    /// - Parameter n: Which call fails, counted from 1; nil only counts.
+    /// - Parameter n: Which call fails, counted from 1; with nil, none fails and calls are only
+    ///   counted.
     package init(failing n: Int? = nil) {
         plan = Mutex(Plan(failing: n))
     }
 
-    /// How many calls have been made so far.
+    /// The number of calls so far.
     package var calls: Int {
         plan.withLock { $0.calls }
     }
 
-    /// Makes the n-th call from now on fail, counted from 1, in the place of what was planned.
+    /// Makes the n-th call from now on fail, counted from 1, instead of the call planned before.
     package func failNext(_ n: Int) {
         plan.withLock { $0.failing = $0.calls + n }
     }
 
-    /// Counts one call and answers whether it is the one to fail.
+    /// Counts one call and returns whether that call fails.
     func failsNext() -> Bool {
         plan.withLock { plan in
             plan.calls += 1

@@ -2,12 +2,12 @@
 
 internal import CDBus
 
-/// A message of libdbus that is about to be sent; owned, and released with this value.
+/// A libdbus message that is about to be sent; this value owns it and releases it.
 ///
-/// Its bytes are put together here, and libdbus checks them as a whole, as it checks what comes from
-/// the bus: whatever breaks the specification is an error, where libdbus's own functions would end
-/// the process. Messages have no lock of their own: one belongs to whoever makes it, and then to the
-/// executor of its connection.
+/// This code encodes the bytes, and libdbus checks the whole message like one from the bus. A
+/// mistake is then an error; with libdbus's own building functions, it would end the process.
+/// Messages have no lock: a message belongs to the code that makes it, then to the executor of its
+/// connection.
 struct Message: ~Copyable {
     let pointer: OpaquePointer
     let border: Border
@@ -16,7 +16,7 @@ struct Message: ~Copyable {
         dbus_message_unref(pointer)
     }
 
-    /// The kinds by their numbers: D-Bus specification, "Message Format".
+    /// The kinds of messages by number: D-Bus specification, "Message Format".
     enum Kind: UInt8 {
         case call = 1
         case answer = 2
@@ -24,7 +24,7 @@ struct Message: ~Copyable {
         case signal = 4
     }
 
-    /// The fields of a header, by the numbers of the specification: "Header Fields".
+    /// The header fields by number: D-Bus specification, "Header Fields".
     fileprivate enum Field: UInt8 {
         case path = 1
         case interface = 2
@@ -35,7 +35,7 @@ struct Message: ~Copyable {
         case signature = 8
     }
 
-    /// A call.
+    /// Creates a call.
     init(
         call destination: BusName,
         _ path: ObjectPath,
@@ -56,8 +56,10 @@ struct Message: ~Copyable {
         }
     }
 
-    /// A method return with its results, or an error if there is a name for one; built from the
-    /// call's serial and sender, so that a long call need not keep its message.
+    /// Creates a method return with its results, or an error reply if there is an error name.
+    ///
+    /// The reply only needs the call's serial and sender, so that a long call's message can be
+    /// freed.
     init(
         replyTo address: ReplyAddress,
         error name: ErrorName? = nil,
@@ -72,18 +74,18 @@ struct Message: ~Copyable {
         }
     }
 
-    /// An error reply.
+    /// Creates an error reply.
     init(
         replyTo address: ReplyAddress,
         _ error: BusError,
         border: Border
     ) throws(BusError) {
-        // A string with U+0000 cannot be sent, and a text from elsewhere may hold one.
+        // A string with U+0000 cannot be sent, and an error's text may contain one.
         let text = WireWriter(error.message.replacing("\0", with: "\u{FFFD}"))
         try self.init(replyTo: address, error: error.name, text, border: border)
     }
 
-    /// A signal with its arguments.
+    /// Creates a signal.
     init(
         signal interface: InterfaceName,
         _ member: MemberName,
@@ -98,9 +100,10 @@ struct Message: ~Copyable {
         }
     }
 
-    /// A message of any kind, with `dbus_message_demarshal`.
+    /// Creates a message of any kind, with `dbus_message_demarshal`.
     ///
-    /// - Throws: `InvalidArgs` where the specification is not kept, `LimitsExceeded`, `NoMemory`.
+    /// - Throws: `InvalidArgs` if the message breaks the specification; `LimitsExceeded`;
+    ///   `NoMemory`.
     private init(
         _ kind: Kind,
         _ flags: UInt8,
@@ -144,7 +147,7 @@ struct Message: ~Copyable {
         return pointer
     }
 
-    /// Header and body: D-Bus specification, "Message Format".
+    /// Encodes header and body and has libdbus decode them: D-Bus specification, "Message Format".
     private static func demarshal(
         _ kind: Kind,
         _ flags: UInt8,
@@ -157,7 +160,7 @@ struct Message: ~Copyable {
         let order = UInt8(ascii: UInt16(1).littleEndian == 1 ? "l" : "B")
         for byte in [order, kind.rawValue, flags, 1] { writer.append(number: byte) }
         writer.append(number: UInt32(body.bytes.count))
-        // A serial, which no message lacks; the connection gives it one of its own.
+        // Every message needs a serial; the connection replaces this one.
         writer.append(number: UInt32(1))
         writer.array(of: "(yv)") { writer in
             fields(&writer)
@@ -180,7 +183,7 @@ struct Message: ~Copyable {
 }
 
 extension WireWriter {
-    /// Appends a field of a header, which is a text.
+    /// Appends a header field with a text.
     fileprivate mutating func append(
         _ field: Message.Field,
         _ text: String,
@@ -190,10 +193,12 @@ extension WireWriter {
         append(text: text)
     }
 
-    /// Appends a field's number and the type of its value, which is a variant: the value follows.
+    /// Appends a field's number and the type of its value; the value has to follow.
+    ///
+    /// The value is a variant.
     fileprivate mutating func append(_ field: Message.Field, _ type: TypeCode) {
         align(to: 8)
-        // The number, and the signature with its length before it and a zero byte behind it.
+        // The field's number, then the signature: its length, its one character, a zero byte.
         let (number, type) = (UInt32(field.rawValue), UInt32(type.rawValue))
         append(number: UInt32(littleEndian: number | 1 << 8 | type << 16))
     }

@@ -2,16 +2,14 @@
 
 internal import CDBus
 
-/// Reads the values of a message where they lie, one after the other: D-Bus specification,
-/// "Marshaling".
+/// Reads the values of a message in place, one after the other: D-Bus specification, "Marshaling".
 ///
-/// libdbus has held the message against the specification; all the same no length and no offset in
-/// it is trusted.
+/// libdbus has checked the message, but this type trusts no length or offset in it.
 public struct WireReader: Sendable {
-    /// The memory that the values of one message may take: 256 MiB.
+    /// The most bytes of memory that the values of one message may take: 256 MiB.
     ///
-    /// A task or a ``Value`` takes many times the bytes that it has in a message: without a limit an
-    /// array of 64 MiB would become gigabytes.
+    /// A task or a ``Value`` takes many times the bytes that it has in a message: without a limit,
+    /// an array of 64 MiB could become gigabytes.
     static let maximumMemory = 256 << 20
 
     /// The types of all arguments.
@@ -19,30 +17,31 @@ public struct WireReader: Sendable {
     private let body: Body
     private var position = 0
     private var memory: Int
-    /// What a call is refused with that would take more; nil where it is no call.
+    /// The error for a call whose arguments take too much memory; nil for other messages.
     private var limitError: ErrorName?
     private var depth = 0
     private var files = Files.refused
-    /// Which file each value of type `h` means, in the order of the values.
+    /// The file numbers of the values of type `h`, in the order of the values.
     private var listed: [UInt32] = []
 
-    /// What becomes of the open files that come with the message.
+    /// How to treat the open files of the message.
     private enum Files {
         case refused
-        /// Only their numbers are taken note of.
+        /// Only collect their numbers.
         case listed
-        /// By their numbers in the message.
+        /// The files by their numbers in the message.
         case taken([UInt32: OpenDescriptor])
     }
 
-    /// The body of a message that libdbus has received, with `dbus_message_marshal`.
+    /// Creates a reader for a message that libdbus has received, with `dbus_message_marshal`.
     ///
     /// - Parameters:
-    ///   - message: The message, which is no longer needed afterwards.
-    ///   - limits: How many bytes the values may take in memory, and the error that says so.
-    ///   - takesDescriptors: Whether open files in it become files of this process: nobody may
-    ///     fill the table of open files without being asked for one.
-    ///   - border: Plans failures.
+    ///   - message: The message; the reader does not need it afterwards.
+    ///   - limits: The most memory that the values may take, and the error for more; nil if the
+    ///     message is not a call.
+    ///   - takesDescriptors: Whether to open the message's files in this process. False for methods
+    ///     that declare none, so that callers cannot fill the table of open files.
+    ///   - border: Makes planned calls fail, for tests.
     /// - Throws: `NoMemory`.
     init(
         bodyOf message: OpaquePointer,
@@ -61,12 +60,12 @@ public struct WireReader: Sendable {
         guard dbus_message_contains_unix_fds(message) != 0 else { return }
         var scout = self
         scout.files = .listed
-        // What cannot be read tells so when it is read in earnest.
+        // A mistake in the values is reported when they are read for use.
         _ = try? scout.readValues()
         files = .taken(Self.descriptors(of: message, numbered: scout.listed))
     }
 
-    /// What a writer has written.
+    /// Creates a reader for the values of a writer.
     public init(_ writer: WireWriter) {
         signature = writer.signature
         body = Body(copying: writer.bytes)
@@ -78,22 +77,22 @@ public struct WireReader: Sendable {
         )
     }
 
-    /// A body of these bytes, whatever they are.
+    /// Creates a reader for any bytes.
     init(_ bytes: [UInt8], _ signature: Signature, isSwapped: Bool = false) {
         self.signature = signature
         body = Body(copying: bytes, isSwapped: isSwapped)
         memory = Self.maximumMemory
     }
 
-    /// How many bytes the body has.
+    /// The number of bytes of the body.
     var count: Int { body.bytes.count }
 
     // MARK: Arguments
 
-    /// All arguments.
+    /// Returns all arguments.
     func values() throws(DecodingFailure) -> [Value] { try measuredValues().values }
 
-    /// All arguments, and the bytes of memory that they take.
+    /// Returns all arguments, and the bytes of memory that they take.
     func measuredValues() throws(DecodingFailure) -> (values: [Value], memory: Int) {
         var reader = self
         let values = try reader.readValues()
@@ -108,9 +107,9 @@ public struct WireReader: Sendable {
         return values
     }
 
-    /// The next argument of a call.
+    /// Reads the next argument of a call.
     ///
-    /// - Throws: `InvalidArgs`; the limits' error where it would take too much memory.
+    /// - Throws: `InvalidArgs`; the error of the limits if the argument would take too much memory.
     mutating func argument<Argument: BusType>(
         _ type: Argument.Type
     ) throws(BusError) -> Argument {
@@ -122,9 +121,9 @@ public struct WireReader: Sendable {
         }
     }
 
-    /// The results of a call, of which there may be more than are asked for.
+    /// Reads the results of a call; further results are ignored.
     ///
-    /// - Throws: `InconsistentMessage` where they are of other types.
+    /// - Throws: `InconsistentMessage` if the results have other types.
     func results<each Result: BusType>(
         of member: MemberName,
         as types: repeat (each Result).Type
@@ -149,10 +148,10 @@ public struct WireReader: Sendable {
     /// Reads an array, element by element.
     ///
     /// - Parameters:
-    ///   - element: The type of the elements; of a dictionary's entries `{` is enough.
-    ///   - read: Reads the next element, all of it.
-    /// - Throws: ``DecodingFailure`` where the array goes beyond the message, or ends amid an
-    ///   element.
+    ///   - element: The type of the elements; for the entries of a dictionary, `{` is enough.
+    ///   - read: Reads the whole next element.
+    /// - Throws: ``DecodingFailure`` if the array goes beyond the message, or ends in the middle of
+    ///   an element.
     public mutating func array(
         of element: Signature,
         _ read: (inout WireReader) throws(DecodingFailure) -> Void
@@ -165,7 +164,8 @@ public struct WireReader: Sendable {
             while reader.position < end {
                 let start = reader.position
                 try read(&reader)
-                // An element takes at least a byte, or this would have no end.
+                // Every element takes at least one byte; without this check, the loop might never
+                // end.
                 guard reader.position > start else {
                     throw DecodingFailure("an element without bytes")
                 }
@@ -176,8 +176,8 @@ public struct WireReader: Sendable {
 
     /// Reads a dictionary `a{sv}`, entry by entry.
     ///
-    /// - Parameter read: Is given a key, and reads the variant behind it.
-    /// - Throws: What ``array(of:_:)`` throws.
+    /// - Parameter read: Gets a key, and reads the variant that follows it.
+    /// - Throws: The errors of ``array(of:_:)``.
     public mutating func dictionary(
         _ read: (inout WireReader, String) throws(DecodingFailure) -> Void
     ) throws(DecodingFailure) {
@@ -188,7 +188,7 @@ public struct WireReader: Sendable {
         }
     }
 
-    /// Reads a structure, whose members `read` reads.
+    /// Reads a structure; `read` reads its members.
     public mutating func structure<Members>(
         _ read: (inout WireReader) throws(DecodingFailure) -> Members
     ) throws(DecodingFailure) -> Members {
@@ -196,7 +196,7 @@ public struct WireReader: Sendable {
         return try nest(read)
     }
 
-    /// Reads a variant; nil for one of another type.
+    /// Reads a variant; skips one of another type and returns nil.
     public mutating func variant<Content: BusType>(
         of type: Content.Type
     ) throws(DecodingFailure) -> Content? {
@@ -223,10 +223,10 @@ public struct WireReader: Sendable {
         return try read(&self)
     }
 
-    /// Goes into a variant.
+    /// Reads the type of a variant, after which its content follows.
     ///
-    /// Of nested arrays libdbus counts only those that follow upon each other, the specification
-    /// all ("Valid Signatures"): that is checked here, since such a value could not be sent on.
+    /// libdbus limits only directly nested arrays, while the specification limits all ("Valid
+    /// Signatures"). This check refuses a value that this library could not send on.
     private mutating func variantType() throws(DecodingFailure) -> Signature {
         let type = Signature(checked: try shortText())
         guard type.rawValue.utf8.count != 1 else { return type }
@@ -248,7 +248,7 @@ public struct WireReader: Sendable {
         return try value(&types)
     }
 
-    /// Reads a value of the first type, and goes behind that type.
+    /// Reads a value of the first type in `types`, and removes that type.
     private mutating func value(
         _ types: inout ArraySlice<UInt8>
     ) throws(DecodingFailure) -> Value {
@@ -287,7 +287,7 @@ public struct WireReader: Sendable {
         _ types: inout ArraySlice<UInt8>
     ) throws(DecodingFailure) -> Value {
         guard let end = Self.endOfFirst(types) else { throw DecodingFailure("an array of nothing") }
-        // Each array has the text of its type.
+        // Each array stores the text of its element type.
         try reserve(end - types.startIndex)
         var element = types[..<end]
         types = types[end...]
@@ -300,7 +300,7 @@ public struct WireReader: Sendable {
             }
             return .array(of: type, values)
         }
-        // {kv}: the key is one character.
+        // In {kv}, the key is one character.
         element = element.dropFirst().dropLast()
         var entries: [Value.Entry] = []
         try array(of: type) { reader throws(DecodingFailure) in
@@ -317,7 +317,7 @@ public struct WireReader: Sendable {
         )
     }
 
-    /// Where the first complete type ends; nil if it does not.
+    /// Returns where the first complete type ends; nil if it does not end.
     private static func endOfFirst(_ types: ArraySlice<UInt8>) -> Int? {
         var open = 0
         for place in types.indices {
@@ -336,13 +336,15 @@ public struct WireReader: Sendable {
 
     private static let tooShort = DecodingFailure("a value that goes beyond the message")
 
-    /// Counts memory that a value is about to take.
+    /// Counts memory for a value; call it before the value is made.
+    ///
+    /// - Throws: ``DecodingFailure/tooLarge``.
     mutating func reserve(_ size: Int) throws(DecodingFailure) {
         memory -= size
         guard memory >= 0 else { throw .tooLarge }
     }
 
-    /// Every fixed type is aligned to its own size.
+    /// Reads a number, aligned to its own size.
     mutating func number<Number: FixedWidthInteger>() throws(DecodingFailure) -> Number {
         let size = MemoryLayout<Number>.size
         align(to: size)
@@ -356,13 +358,13 @@ public struct WireReader: Sendable {
         try text(ofBytes: Int(try number() as UInt32))
     }
 
-    /// A signature, whose length is one byte.
+    /// Reads a signature, whose length is one byte.
     mutating func shortText() throws(DecodingFailure) -> String {
         try text(ofBytes: Int(try number() as UInt8))
     }
 
     private mutating func text(ofBytes count: Int) throws(DecodingFailure) -> String {
-        // A byte 0 stands behind it.
+        // A zero byte follows the text.
         guard count < body.bytes.count - position else { throw Self.tooShort }
         let start = position
         position += count + 1

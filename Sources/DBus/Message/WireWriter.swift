@@ -2,34 +2,34 @@
 
 import Glibc
 
-/// Puts values together as they lie in a message: D-Bus specification, "Marshaling", in the byte
-/// order of this machine.
+/// Encodes values as they lie in a message, in this machine's byte order: D-Bus specification,
+/// "Marshaling".
 ///
-/// It checks sizes, depth, and whether the elements of a ``Value`` have the type of their container;
-/// libdbus holds the finished message against all other rules (`dbus_message_demarshal`). The first
-/// mistake is kept and thrown when the message is made: nothing traps.
+/// A writer checks sizes, depth, and that the elements of a ``Value`` have their container's type;
+/// libdbus checks the finished message for all other rules (`dbus_message_demarshal`). The writer
+/// keeps the first mistake, which is thrown when the message is made: nothing traps.
 public struct WireWriter: Sendable {
-    /// The largest array, in bytes: 60 MiB, of 64 MiB that the specification allows.
+    /// The largest array, in bytes: 60 MiB; the specification allows 64 MiB.
     static let maximumArraySize = 60 << 20
 
-    /// The largest body, in bytes: 120 MiB, of 128 MiB that the specification allows with the
-    /// header.
+    /// The largest body, in bytes: 120 MiB; the specification allows 128 MiB including the header.
     static let maximumBodySize = 120 << 20
 
-    /// The deepest nesting of containers, variants counted: 32 arrays and 32 structures.
+    /// The deepest nesting of containers, including variants; the specification allows 32 arrays
+    /// and 32 structures.
     static let maximumDepth = 64
 
-    /// All bytes so far; the first one stands at a multiple of 8.
+    /// All bytes so far; the first one is at an offset of a multiple of 8.
     public private(set) var bytes: [UInt8] = []
     /// The types of all arguments.
     private(set) var signature = Signature.empty
-    /// The open files that values of type `h` mean, by their numbers in the message.
+    /// The open files of the values of type `h`, by their numbers in the message.
     private(set) var descriptors: [OpenDescriptor] = []
-    /// Why this cannot be sent; nil where it can.
+    /// The first mistake, which keeps the message from being sent; nil if there is none.
     private(set) var fault: BusError?
     private var depth = 0
 
-    /// Writes the arguments of a message.
+    /// Creates a writer that holds the arguments of a message.
     public init<each Argument: BusType>(_ arguments: repeat each Argument) {
         for argument in repeat each arguments {
             signature = signature + type(of: argument).signature
@@ -37,7 +37,7 @@ public struct WireWriter: Sendable {
         }
     }
 
-    /// Writes arguments whose types became known when the program ran.
+    /// Creates a writer that holds arguments whose types are known only when the program runs.
     init(contents: [Value]) {
         for content in contents {
             signature = signature + content.signature
@@ -50,7 +50,7 @@ public struct WireWriter: Sendable {
     /// Appends an array; `fill` appends its elements.
     ///
     /// - Parameters:
-    ///   - element: The type of the elements; of a dictionary's entries `{` is enough.
+    ///   - element: The type of the elements; for the entries of a dictionary, `{` is enough.
     ///   - fill: Appends the elements.
     public mutating func array(of element: Signature, _ fill: (inout WireWriter) -> Void) {
         append(number: UInt32(0))
@@ -73,12 +73,12 @@ public struct WireWriter: Sendable {
         }
     }
 
-    /// Appends an entry of an `a{sv}` whose key and type were written beforehand; `fill` appends the
-    /// value, which has to be of that type.
+    /// Appends an entry of an `a{sv}` whose key and type are encoded already; `fill` appends the
+    /// value, which must be of that type.
     public mutating func entry(_ head: EntryHead, _ fill: (inout WireWriter) -> Void) {
         align(to: 8)
         bytes.append(contentsOf: head.bytes)
-        // In the entry, and in its variant.
+        // One level for the entry, one for its variant.
         nest(levels: 2, fill)
     }
 
@@ -88,7 +88,7 @@ public struct WireWriter: Sendable {
         nest(fill)
     }
 
-    /// Appends a variant of a type that is known when the program is compiled.
+    /// Appends a variant whose type is known at compile time.
     public mutating func variant<Content: BusType>(of content: Content) {
         append(shortText: Content.signature.rawValue)
         nest { content.write(to: &$0) }
@@ -167,7 +167,7 @@ public struct WireWriter: Sendable {
 
     // MARK: Values whose types became known when the program ran
 
-    /// Appends a value as its own type, without a variant around it.
+    /// Appends a value without a variant around it.
     mutating func append(content: Value) {
         switch content {
         case .byte(let value): append(number: value)
@@ -214,25 +214,25 @@ public struct WireWriter: Sendable {
 
     // MARK: Bytes
 
-    /// Appends bytes that another writer wrote from a multiple of 8 bytes on.
+    /// Appends bytes that another writer encoded from an offset of a multiple of 8 on.
     public mutating func append(_ block: ArraySlice<UInt8>) {
         align(to: 8)
         bytes.append(contentsOf: block)
     }
 
-    /// Appends zeros up to a multiple of so many bytes.
+    /// Appends zeros up to a multiple of this many bytes, which is a power of 2.
     mutating func align(to boundary: Int) {
         while bytes.count & (boundary - 1) != 0 { bytes.append(0) }
     }
 
-    /// Overwrites a number that was not known before.
+    /// Overwrites a number, such as a length that was not known before.
     mutating func set(_ number: UInt32, at place: Int) {
         bytes.withUnsafeMutableBytes {
             $0.storeBytes(of: number, toByteOffset: place, as: UInt32.self)
         }
     }
 
-    /// Drops all bytes and keeps their room.
+    /// Removes all bytes but keeps their memory allocated.
     public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
@@ -242,15 +242,14 @@ public struct WireWriter: Sendable {
     }
 }
 
-/// What stands in front of the value in an entry of an `a{sv}`, written once for many messages: the
-/// key, and the type of the value.
+/// The encoded key and type of an entry of an `a{sv}`, made once for many messages.
 public struct EntryHead: Sendable {
-    /// From a multiple of 8 bytes on, up to where the value begins.
+    /// The bytes from an offset of a multiple of 8 up to where the value begins.
     fileprivate let bytes: [UInt8]
 
-    /// Writes the key and the type, which is one complete type.
+    /// Encodes the key and the type, which is one complete type.
     ///
-    /// A key that cannot be sent is thrown when the message is made.
+    /// A key that cannot be sent is refused when the message is made.
     public init(_ key: String, _ type: Signature) {
         var writer = WireWriter()
         writer.append(text: key)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A string that the D-Bus specification does not allow as the kind of name asked for.
+/// The error for a string that breaks the D-Bus specification's rules for a kind of name.
 public struct InvalidName: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the string was to be, for example `object path`.
+    /// The kind of name that was needed, for example `object path`.
     public let kind: String
-    /// The refused string.
+    /// The invalid string.
     public let text: String
-    /// Which rule it breaks.
+    /// The rule that the string breaks.
     public let reason: String
 
-    /// A sentence with all three.
+    /// A sentence with the text, the kind and the reason.
     public var description: String {
         "\"\(text)\" is not a valid \(kind): \(reason)"
     }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A string that keeps the rules of the D-Bus specification for one kind of name.
+/// A string that follows the rules of the D-Bus specification for one kind of name.
 ///
-/// A string that is known when the program runs is checked by ``init(validating:)``, which throws. A
-/// literal is taken as it is: it never traps, and a malformed one is refused with `InvalidArgs` by
-/// the first call, signal or export that uses it, because every message is checked as a whole before
-/// it is sent.
+/// ``init(validating:)`` checks a string that becomes known when the program runs, and throws. A
+/// literal is not checked and never traps: every message is checked as a whole before it is sent,
+/// so the first call, signal or export that uses a malformed literal fails with `InvalidArgs`.
 public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomStringConvertible,
     ExpressibleByStringLiteral
 {
-    /// The name as it goes over the wire.
+    /// The name as it is sent.
     public let rawValue: String
 
     /// Checks a string against the specification's rules.
@@ -22,13 +21,15 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
         rawValue = text
     }
 
-    /// Takes a literal of the program's own text, unchecked; see ``Name`` for a malformed one.
+    /// Takes a literal without checking it; ``Name`` says what happens with a malformed one.
     public init(stringLiteral literal: StaticString) {
         rawValue = literal.description
     }
 
-    /// Takes what libdbus has already checked in a message that it received, or checks when it is
-    /// sent; also a text of the program's own, like a literal.
+    /// Takes a text without checking it.
+    ///
+    /// For a text that libdbus has checked in a received message, or will check when it is sent,
+    /// and for texts of the program itself, like literals.
     package init(checked text: String) {
         rawValue = text
     }
@@ -43,7 +44,9 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 
-    /// Refuses a malformed literal.
+    /// Checks the name, which may be a malformed literal.
+    ///
+    /// - Throws: `InvalidArgs`.
     func check() throws(BusError) {
         guard let reason = Kind.fault(in: rawValue) else { return }
         throw .invalidArguments("\(InvalidName(kind: Kind.title, text: rawValue, reason: reason))")
@@ -52,7 +55,7 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
 
 /// The rules of one kind of ``Name``.
 public protocol NameKind: Sendable {
-    /// What a name of this kind is called, for example `object path`.
+    /// The kind's name in errors, for example `object path`.
     static var title: String { get }
 
     /// Returns the rule that a string breaks; nil if it keeps them all.
@@ -67,7 +70,7 @@ public typealias BusName = Name<BusNames>
 
 /// The rules of ``BusName``.
 public enum BusNames: NameKind {
-    /// What an error calls it.
+    /// The kind's name in errors.
     public static let title = "bus name"
 
     /// Returns the rule that a string breaks; nil if it keeps them all.
@@ -83,7 +86,7 @@ public enum BusNames: NameKind {
 }
 
 extension Name where Kind == BusNames {
-    /// Whether the bus gave this name to one connection for its life.
+    /// Whether this is a unique name, which the bus gives to one connection for its lifetime.
     public var isUnique: Bool {
         rawValue.utf8.first == UInt8(ascii: ":")
     }
@@ -100,7 +103,7 @@ public typealias InterfaceName = Name<InterfaceNames>
 
 /// The rules of ``InterfaceName``.
 public enum InterfaceNames: NameKind {
-    /// What an error calls it.
+    /// The kind's name in errors.
     public static let title = "interface name"
 
     /// Returns the rule that a string breaks; nil if it keeps them all.
@@ -116,7 +119,7 @@ public typealias ErrorName = Name<ErrorNames>
 
 /// The rules of ``ErrorName``.
 public enum ErrorNames: NameKind {
-    /// What an error calls it.
+    /// The kind's name in errors.
     public static let title = "error name"
 
     /// Returns the rule that a string breaks; nil if it keeps them all.
@@ -133,7 +136,7 @@ public typealias MemberName = Name<MemberNames>
 
 /// The rules of ``MemberName``.
 public enum MemberNames: NameKind {
-    /// What an error calls it.
+    /// The kind's name in errors.
     public static let title = "member name"
 
     /// Returns the rule that a string breaks; nil if it keeps them all.

@@ -19,7 +19,7 @@ enum NameRules {
         isLetter(byte) || isDigit(byte) || byte == UInt8(ascii: "_")
     }
 
-    /// The broken rule of dotted elements, of which there must be at least two.
+    /// Returns the rule that a text of at least two dotted elements breaks; nil if it breaks none.
     static func fault(
         in text: String,
         dotted: Substring.UTF8View,

@@ -2,13 +2,13 @@
 
 /// The path of an object, such as `/org/idown/Manager1`.
 ///
-/// `/`, or elements of letters, digits and underscores, each after a slash. There is no limit of
-/// length. D-Bus specification, "Valid Object Paths".
+/// `/`, or one or more elements of letters, digits and underscores, each after a slash. The length
+/// is not limited. D-Bus specification, "Valid Object Paths".
 public typealias ObjectPath = Name<ObjectPaths>
 
 /// The rules of ``ObjectPath``.
 public enum ObjectPaths: BasicNameKind {
-    /// What an error calls it.
+    /// The kind's name in errors.
     public static let title = "object path"
 
     /// Returns the rule that a string breaks; nil if it keeps them all.
@@ -31,10 +31,10 @@ extension Name where Kind == ObjectPaths {
     /// The path `/`.
     public static var root: ObjectPath { "/" }
 
-    /// The path one element deeper.
+    /// Returns the path one element deeper.
     ///
-    /// - Throws: ``InvalidName`` if the element is empty or holds anything but letters, digits and
-    ///   underscores.
+    /// - Throws: ``InvalidName`` if the element is empty or contains anything but letters, digits
+    ///   and underscores.
     public func appending(_ element: String) throws(InvalidName) -> ObjectPath {
         let path = self == .root ? "/" + element : rawValue + "/" + element
         guard !element.isEmpty else {
@@ -55,7 +55,7 @@ extension Name where Kind == ObjectPaths {
             ? .root : ObjectPath(checked: String(rawValue[..<slash]))
     }
 
-    /// What follows the last slash; nil for the root.
+    /// The last element of the path; nil for the root.
     public var lastElement: String? {
         guard self != .root, let slash = rawValue.utf8.lastIndex(of: UInt8(ascii: "/")) else {
             return nil

@@ -2,13 +2,13 @@
 
 /// A sequence of complete types, such as `a{sv}u`.
 ///
-/// At most 255 bytes, 32 nested arrays and 32 nested structures; a dictionary entry stands only in
-/// an array and has a basic key. D-Bus specification, "Valid Signatures".
+/// At most 255 bytes, 32 nested arrays and 32 nested structures; a dictionary entry may only be the
+/// element of an array, and its key must be a basic type. D-Bus specification, "Valid Signatures".
 public typealias Signature = Name<Signatures>
 
 /// The rules of ``Signature``.
 public enum Signatures: BasicNameKind {
-    /// What an error calls it.
+    /// The kind's name in errors.
     public static let title = "signature"
 
     /// Returns the rule that a string breaks; nil if it keeps them all.
@@ -25,23 +25,23 @@ public enum Signatures: BasicNameKind {
 }
 
 extension Name where Kind == Signatures {
-    /// A basic type or a variant.
+    /// Creates the signature of a basic type or a variant.
     init(_ code: TypeCode) {
         rawValue = String(UnicodeScalar(code.rawValue))
     }
 
-    /// No types at all.
+    /// The signature without types.
     public static var empty: Signature { "" }
 
-    /// Whether it is exactly one complete type, as a variant holds it.
+    /// Whether this is exactly one complete type, as in a variant.
     public var isSingleCompleteType: Bool {
         var scanner = SignatureScanner(rawValue)
         return scanner.skipType() == nil && scanner.isAtEnd
     }
 
-    /// One signature after the other; the result may break the limits and is checked when encoded.
+    /// Joins two signatures; the result may break the limits, which encoding checks.
     static func + (left: Signature, right: Signature) -> Signature {
-        // Most often there is one type, and nothing to put together.
+        // Usually there is one type, and nothing to join.
         left.rawValue.isEmpty ? right : Signature(checked: left.rawValue + right.rawValue)
     }
 
@@ -57,7 +57,7 @@ extension Name where Kind == Signatures {
         Signature(checked: "(" + members.rawValue + ")")
     }
 
-    /// Where a value of the first of these types may start: at a multiple of so many bytes.
+    /// The alignment of values of the first type, in bytes.
     var alignment: Int {
         rawValue.utf8.first.flatMap(TypeCode.init(rawValue:))?.alignment ?? 1
     }

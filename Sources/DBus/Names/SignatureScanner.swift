@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Steps over the complete types of a signature and names the first broken rule.
+/// Skips the complete types of a signature, and reports the first rule that it breaks.
 struct SignatureScanner {
-    /// The deepest nesting of arrays, and that of structures: "Valid Signatures".
+    /// The deepest nesting of arrays, and of structures: D-Bus specification, "Valid Signatures".
     static let maximumDepth = 32
 
     private var rest: Substring.UTF8View
@@ -17,7 +17,7 @@ struct SignatureScanner {
         rest.isEmpty
     }
 
-    /// Steps over one complete type; answers the rule that it breaks, nil if none.
+    /// Skips one complete type; returns the rule that the type breaks, nil if none.
     mutating func skipType() -> String? {
         guard let byte = rest.popFirst() else { return "a type is missing" }
         switch TypeCode(rawValue: byte) {
@@ -40,7 +40,7 @@ struct SignatureScanner {
     }
 
     private mutating func skipDictionaryEntry() -> String? {
-        // An entry counts as a structure: so does libdbus.
+        // An entry counts as a structure, as it does in libdbus.
         structures += 1
         defer { structures -= 1 }
         guard structures <= Self.maximumDepth else { return "more than 32 nested structures" }

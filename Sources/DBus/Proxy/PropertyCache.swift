@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The properties of an interface, asked for once and kept as long as they hold.
+/// A cache of an interface's properties, kept current by the bus's signals.
 ///
-/// A change that PropertiesChanged tells with its value is taken in; one that comes without its
-/// value, and a new owner of the destination, have all properties asked for again when they are next
-/// needed. A property that changes without a signal (`EmitsChangedSignal` is `false`) is stale here:
-/// ask for it by ``Proxy/get(_:as:)``.
+/// If PropertiesChanged contains a new value, the cache takes that value. If it comes without a
+/// value, or the destination gets a new owner, the cache asks for all properties again when they
+/// are next needed. A property that changes without a signal (`EmitsChangedSignal` is `false`) gets
+/// out of date here: use ``Proxy/get(_:as:)`` for it.
 ///
-/// The cache follows the bus until the last reference to it is gone.
+/// The cache listens to the bus until the last reference to it is gone.
 public final class PropertyCache: Sendable {
-    /// The interface; its timeout holds for the cache's questions.
+    /// The proxy of the interface; its timeout applies to the cache's calls, too.
     public let proxy: Proxy
-    /// An element at the start, and after each change of a property or of the owner.
+    /// A stream with an element at the start, and after each change of a property or of the owner.
     ///
     /// Several changes may share one element. The stream ends when the connection does.
     public let changes: AsyncStream<Void>
     private let follower: Task<Void, Never>
     private let state: State
 
-    /// What is known, shared with the task that follows the bus.
+    /// The cached values, shared with the task that listens to the bus.
     private actor State {
         var values: [String: Value]?
-        /// How often anything changed: an answer to an older question may not be kept.
+        /// The number of changes so far; an answer to a question asked before the last change is
+        /// not kept.
         var version = 0
         var isFollowing = true
 
@@ -64,7 +65,7 @@ public final class PropertyCache: Sendable {
                     if await state.take(event, of: proxy.interface) { change.yield() }
                 }
             } catch {
-                // Too many signals came: from now on every question is asked.
+                // Too many signals came: from now on every read asks the service.
             }
             await state.end()
             change.finish()
@@ -73,10 +74,10 @@ public final class PropertyCache: Sendable {
 
     deinit { follower.cancel() }
 
-    /// The value of a property, as it was last told.
+    /// Returns the last known value of a property.
     ///
-    /// - Throws: What ``all()`` throws; `UnknownProperty`; `InconsistentMessage` if it is of another
-    ///   type.
+    /// - Throws: The errors of ``all()``; `UnknownProperty`; `InconsistentMessage` if the value has
+    ///   another type.
     public func get<Content: BusType>(
         _ property: MemberName,
         as type: Content.Type = Content.self
@@ -91,9 +92,9 @@ public final class PropertyCache: Sendable {
         }
     }
 
-    /// All properties, as they were last told.
+    /// Returns the last known values of all properties.
     ///
-    /// - Throws: What ``Proxy/getAll()`` throws where they have to be asked for.
+    /// - Throws: The errors of ``Proxy/getAll()``, if the cache has to ask.
     public func all() async throws(BusError) -> [String: Value] {
         if let values = await state.values { return values }
         let version = await state.version

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One interface of one object of another connection: calls, properties and signals.
+/// An interface of an object on another connection: calls, properties and signals.
 ///
-/// A proxy is a value; to make one sends nothing to the bus, and to keep one costs nothing.
+/// A proxy is a value: creating one sends nothing to the bus, and keeping one costs nothing.
 ///
 /// ```swift
 /// let calculator = Proxy(
@@ -12,7 +12,7 @@
 public struct Proxy: Sendable {
     /// The connection that calls go over.
     public let connection: Connection
-    /// Who owns the object, by its unique or well-known name.
+    /// The connection that owns the object, by its unique or well-known name.
     public let destination: BusName
     /// The object.
     public let path: ObjectPath
@@ -21,15 +21,15 @@ public struct Proxy: Sendable {
     /// Whether a call lets the bus start a service for a name that has no owner, unless the call
     /// says otherwise.
     public let startsService: Bool
-    /// How long a call waits for its reply, unless the call says otherwise; 24 days or more is
-    /// without limit.
+    /// How long a call waits for its reply, unless the call says otherwise; 24 days or more mean no
+    /// limit.
     public let timeout: Duration
 
-    /// Names an interface; nothing is sent to the bus.
+    /// Creates a proxy; sends nothing to the bus.
     ///
     /// - Parameters:
     ///   - connection: The connection that calls go over.
-    ///   - destination: Who owns the object.
+    ///   - destination: The name of the connection that owns the object.
     ///   - path: The object.
     ///   - interface: The interface.
     ///   - startsService: Whether the bus may start a service for a name that has no owner.
@@ -66,7 +66,7 @@ public struct Proxy: Sendable {
 
     /// Calls a method.
     ///
-    /// Cancelling the task gives the call up; the callee is not told.
+    /// Cancelling the task abandons the call; the callee is not told.
     ///
     /// ```swift
     /// let sum = try await calculator.call("Add", Int64(1), Int64(2), returning: Int64.self)
@@ -74,14 +74,14 @@ public struct Proxy: Sendable {
     ///
     /// - Parameters:
     ///   - member: The method.
-    ///   - arguments: What it is given.
+    ///   - arguments: The arguments.
     ///   - types: The types of its results; none for a method without results.
-    ///   - timeout: How long to wait for the reply; nil waits as long as ``timeout`` says.
-    ///   - startsService: Whether the bus may start the service; nil does as ``startsService`` says.
+    ///   - timeout: How long to wait for the reply; nil means ``timeout``.
+    ///   - startsService: Whether the bus may start the service; nil means ``startsService``.
     /// - Returns: The results.
-    /// - Throws: The error reply; `InconsistentMessage` if the reply is not of the types asked for;
-    ///   `NoReply` if none came in time or the task was cancelled; `Disconnected`, `NoMemory`; and
-    ///   `InvalidArgs` or `LimitsExceeded` for arguments that cannot be sent.
+    /// - Throws: The error reply; `InconsistentMessage` if the reply has other types; `NoReply` if
+    ///   no reply came in time or the task was cancelled; `Disconnected`, `NoMemory`; `InvalidArgs`
+    ///   or `LimitsExceeded` for arguments that cannot be sent.
     public func call<each Input: BusType, each Output: BusType>(
         _ member: MemberName,
         _ arguments: repeat each Input,
@@ -117,8 +117,8 @@ public struct Proxy: Sendable {
     /// Calls a method whose types are known only when the program runs.
     ///
     /// - Returns: The results, whatever their types.
-    /// - Throws: What ``call(_:_:returning:timeout:startsService:)`` throws, except that every reply
-    ///   is taken.
+    /// - Throws: The errors of ``call(_:_:returning:timeout:startsService:)``; but a reply of any
+    ///   type is accepted.
     @discardableResult
     public func call(
         _ member: MemberName,
@@ -139,15 +139,16 @@ public struct Proxy: Sendable {
         }
     }
 
-    /// The unique name of the connection that owns the destination; nil if nobody does.
+    /// The unique name of the connection that owns the destination; nil if there is none.
     public var owner: BusName? {
         get async throws(BusError) { try await connection.owner(of: destination) }
     }
 
     // MARK: Properties
 
-    /// Asks for the value of a property, as ``Value`` one of any type; ``properties()`` keeps values that
-    /// were told.
+    /// Asks for the value of a property; as a ``Value`` it may have any type.
+    ///
+    /// ``properties()`` returns a cache, which asks less often.
     public func get<Content: BusType>(
         _ property: MemberName,
         as type: Content.Type = Content.self
@@ -177,10 +178,10 @@ public struct Proxy: Sendable {
         )
     }
 
-    /// Keeps the properties of the interface as long as they hold.
+    /// Returns a cache of the interface's properties, kept current by the bus's signals.
     ///
-    /// - Returns: The cache; nothing was asked yet.
-    /// - Throws: What ``Connection/signals(_:)`` throws.
+    /// - Returns: The cache; it is empty until the first read.
+    /// - Throws: The errors of ``Connection/signals(_:)``.
     public func properties() async throws(BusError) -> PropertyCache {
         let changes = try await at(nil, Interface.propertiesName).events("PropertiesChanged")
         return PropertyCache(self, following: changes)
@@ -195,9 +196,9 @@ public struct Proxy: Sendable {
     /// ```
     ///
     /// - Parameter signal: The signal; the proxy's own ``interface`` does not matter.
-    /// - Returns: What the signals carry; those that carry other types are left out. The sequence
-    ///   outlives the owner of ``destination`` and goes on with the next one.
-    /// - Throws: What ``Connection/signals(_:)`` throws.
+    /// - Returns: The contents of the signals; signals with other types are left out. If the owner
+    ///   of ``destination`` leaves, the sequence continues with the next owner.
+    /// - Throws: The errors of ``Connection/signals(_:)``.
     public func signals<each Content: BusType>(
         _ signal: Signal<repeat each Content>
     ) async throws(BusError) -> SignalSequence<(repeat each Content)> {
@@ -208,29 +209,30 @@ public struct Proxy: Sendable {
 
     /// Receives all signals of the interface, or all of one name, from now on.
     ///
-    /// - Throws: What ``Connection/signals(_:)`` throws.
+    /// - Throws: The errors of ``Connection/signals(_:)``.
     public func messages(
         _ member: MemberName? = nil
     ) async throws(BusError) -> SignalSequence<SignalMessage> {
         try await connection.signals(rule(member))
     }
 
-    /// What happens on the other side of a proxy.
+    /// An event on the other side of a proxy.
     public enum Event: Sendable {
-        /// This connection owns the destination now; nil if nobody does.
+        /// The connection that owns the destination now; nil if there is none.
         case owner(BusName?)
         /// The owner sent a signal of the interface.
         case signal(SignalMessage)
     }
 
-    /// Receives the owner of the destination at once, then its changes and the interface's signals
-    /// in their order.
+    /// Receives the owner of the destination, then its changes and the interface's signals, in
+    /// order.
     ///
     /// - Parameters:
     ///   - member: The signal; nil for all of the interface.
-    ///   - ofAllObjects: Whether the same interface of the owner's other objects counts, too.
+    ///   - ofAllObjects: Whether to receive the same interface's signals from the owner's other
+    ///     objects, too.
     /// - Returns: The events; the first one is ``Event/owner(_:)``.
-    /// - Throws: What ``Connection/signals(_:)`` throws.
+    /// - Throws: The errors of ``Connection/signals(_:)``.
     public func events(
         _ member: MemberName? = nil,
         ofAllObjects: Bool = false
@@ -244,21 +246,21 @@ public struct Proxy: Sendable {
         }
     }
 
-    /// Receives the owner of the destination at once, then each time it changes.
+    /// Receives the owner of the destination, then each new owner.
     ///
     /// - Returns: The unique names of the owners; nil while there is none.
-    /// - Throws: What ``Connection/signals(_:)`` throws.
+    /// - Throws: The errors of ``Connection/signals(_:)``.
     public func owners() async throws(BusError) -> SignalSequence<BusName?> {
         try await connection.subscribe(to: nil, ownersOf: destination) {
             NameOwnerChange($0).map(\.newOwner)
         }
     }
 
-    /// Returns once nobody owns the destination, such as a client that has left the bus.
+    /// Returns once the destination has no owner, for example because a client has left the bus.
     ///
     /// It also returns when the connection ends, or when the task is cancelled.
     ///
-    /// - Throws: What ``Connection/signals(_:)`` throws.
+    /// - Throws: The errors of ``Connection/signals(_:)``.
     public func waitUntilGone() async throws(BusError) {
         for try await owner in try await owners() where owner == nil { return }
     }

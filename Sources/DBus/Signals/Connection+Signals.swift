@@ -5,25 +5,26 @@ internal import CDBus
 extension Connection {
     /// Receives the signals that match a rule, from now on.
     ///
-    /// When this returns the bus knows the rule: between a state that is asked for afterwards and
-    /// the signals of the sequence there is no gap. For the signals of one object's interface
-    /// ``Proxy/signals(_:)`` makes the rule.
+    /// When this method returns, the bus knows the rule: no signal is missed between a state that
+    /// is asked for afterwards and the sequence. ``Proxy/signals(_:)`` makes the rule for the
+    /// signals of one object's interface.
     ///
-    /// - Throws: `InvalidArgs` for a rule that cannot be; what the bus answers; `Disconnected`.
+    /// - Throws: `InvalidArgs` for an invalid rule; the bus's error reply; `Disconnected`.
     public func signals(
         _ rule: MatchRule
     ) async throws(BusError) -> SignalSequence<SignalMessage> {
         try await subscribe(to: rule) { $0 }
     }
 
-    /// Receives the signals that match a rule, and the owners of a name.
+    /// Receives the signals that match a rule, and the changes of a name's owner.
     ///
     /// - Parameters:
-    ///   - rule: The signals; nil for none.
-    ///   - name: The first element tells its owner, and one more each time it gets another.
-    ///   - read: Makes an element of a signal; nil leaves it out.
+    ///   - rule: The rule; nil for no signals.
+    ///   - name: The name; the first element of the sequence is its owner, and each change of owner
+    ///     adds another. Nil for no owners.
+    ///   - read: Makes an element from a signal; signals that it maps to nil are left out.
     /// - Returns: The sequence.
-    /// - Throws: What ``signals(_:)`` throws.
+    /// - Throws: The errors of ``signals(_:)``.
     func subscribe<Element>(
         to rule: MatchRule?,
         ownersOf name: BusName? = nil,
@@ -39,7 +40,7 @@ extension Connection {
             for text in rules {
                 try await add(match: text)
                 added += 1
-                // The rule for owners is the first one.
+                // The rule for the name's owner is the first one.
                 if added == 1, let name = subscription.followedName {
                     try await follow(name, for: id)
                 }
@@ -61,9 +62,9 @@ extension Connection {
         for text in (try? subscription.rules()) ?? [] { forget(match: text) }
     }
 
-    /// Hands a signal to every sequence that it is for.
+    /// Passes a signal to every sequence whose rule matches.
     ///
-    /// - Throws: `NoMemory`; nobody has been given the signal then.
+    /// - Throws: `NoMemory`; no sequence has received the signal then.
     func deliver(_ message: OpaquePointer) throws(BusError) {
         guard !subscriptions.isEmpty, let header = SignalHeader(message) else { return }
         let isOfOwner = header.member == "NameOwnerChanged" && header.sender == .bus
@@ -75,7 +76,7 @@ extension Connection {
         do throws(DecodingFailure) {
             (arguments, memory) = try reader.measuredValues()
         } catch {
-            // Arguments that cannot be decoded are none that a rule of ours asked for.
+            // The signal cannot be decoded, so no rule here asked for its arguments.
             guard error == .tooLarge else { return }
             for (id, subscription) in subscriptions where subscription.matches(header) {
                 subscription.queue.overflow()
@@ -97,17 +98,17 @@ extension Connection {
         }
     }
 
-    /// Learns a name's owner, every change of which is told by now.
+    /// Asks for a name's owner; the bus already reports every change of it.
     private func follow(_ name: BusName, for id: Int) async throws(BusError) {
         let found = try await owner(of: name)
-        // An announcement that came meanwhile is newer than this answer.
+        // A change reported meanwhile is newer than this answer.
         guard let subscription = subscriptions[id], !subscription.isOwnerKnown else { return }
         subscriptions[id]?.ownerChanged(to: found)
         guard subscription.told != nil else { return }
         _ = subscription.queue.put(NameOwnerChange.message(name, newOwner: found))
     }
 
-    /// Has the bus know a rule; where nobody has waited for its answer the rule is taken back.
+    /// Adds a rule to the bus; if the call gets no answer, the rule is removed again.
     private func add(match text: String) async throws(BusError) {
         do throws(BusError) {
             try await bus.call("AddMatch", text)
@@ -117,7 +118,7 @@ extension Connection {
         }
     }
 
-    /// Takes a rule back; nobody waits for the answer.
+    /// Removes a rule from the bus without waiting for the answer.
     private func forget(match text: String) {
         Task.immediate { try? await bus.call("RemoveMatch", text) }
     }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which signals to receive: D-Bus specification, "Match Rules".
+/// A rule that selects signals: D-Bus specification, "Match Rules".
 ///
-/// What is nil matches everything.
+/// A part that is nil matches everything.
 public struct MatchRule: Hashable, Sendable {
-    /// Who sends; a well-known name follows its owner.
+    /// The sender; a well-known name stands for its owner at the time of each signal.
     public var sender: BusName?
     /// The interface of the signal.
     public var interface: InterfaceName?
-    /// The signal.
+    /// The name of the signal.
     public var member: MemberName?
-    /// The object that sends.
+    /// The path of the sending object.
     public var path: ObjectPath?
-    /// The object that sends, or one above it; not together with ``path``.
+    /// The path of the sending object or of one above it; not together with ``path``.
     public var pathNamespace: ObjectPath?
-    /// Values of string arguments, by their place, 0 to 63.
+    /// Required values of string arguments by their position, 0 to 63.
     public var arguments: [Int: String]
 
-    /// Makes a rule of any of its parts.
+    /// Creates a rule from any of its parts.
     public init(
         sender: BusName? = nil,
         interface: InterfaceName? = nil,
@@ -34,10 +34,10 @@ public struct MatchRule: Hashable, Sendable {
         self.arguments = arguments
     }
 
-    /// The rule as the bus takes it.
+    /// Returns the rule as text for the bus.
     ///
-    /// - Throws: `InvalidArgs` for a path together with a namespace, an argument's place beyond 63,
-    ///   or a value with U+0000.
+    /// - Throws: `InvalidArgs` for a path together with a namespace, an argument's position beyond
+    ///   63, or a value with U+0000.
     public func text() throws(BusError) -> String {
         guard path == nil || pathNamespace == nil else {
             throw .invalidArguments("A match rule may have a path or a path namespace, not both.")
@@ -55,7 +55,8 @@ public struct MatchRule: Hashable, Sendable {
             guard !value.utf8.contains(0) else {
                 throw .invalidArguments("Argument \(place) of a match rule contains U+0000.")
             }
-            // Within quotes everything stands for itself but the quote: close, escape, open.
+            // Within quotes only the quote itself is special: close the quotes, escape it, reopen
+            // them.
             parts.append("arg\(place)='\(value.replacing("'", with: "'\\''"))'")
         }
         return parts.joined(separator: ",")

@@ -2,7 +2,7 @@
 
 /// A signal of an interface, declared once with the types of its arguments.
 ///
-/// The same value stands in the interface's table (``Member/signal(_:)``), sends the signal
+/// The same value is listed in the interface's table (``Member/signal(_:)``), sends the signal
 /// (``Connection/emit(_:at:_:)``) and receives it (``Proxy/signals(_:)``).
 ///
 /// ```swift
@@ -16,12 +16,12 @@ public struct Signal<each Content: BusType>: Sendable {
     public let member: MemberName
     let arguments: [Argument]
 
-    /// Declares a signal; nothing is sent to the bus.
+    /// Declares a signal; sends nothing to the bus.
     ///
     /// - Parameters:
     ///   - interface: The interface that the signal belongs to.
     ///   - member: The signal's name.
-    ///   - arguments: The arguments' names, for introspection; one per type, else this traps.
+    ///   - arguments: The arguments' names, for introspection; traps unless there is one per type.
     public init(_ interface: InterfaceName, _ member: MemberName, arguments: [String] = []) {
         self.interface = interface
         self.member = member
@@ -30,7 +30,7 @@ public struct Signal<each Content: BusType>: Sendable {
         self.arguments = Argument.list(arguments, types, of: member)
     }
 
-    /// Returns what a signal carries; nil where it is another signal or carries other types.
+    /// Returns the contents of a signal; nil if it is another signal or has other types.
     public func contents(of message: SignalMessage) -> (repeat each Content)? {
         guard message.member == member, message.interface == interface else { return nil }
         let reader = WireReader(WireWriter(contents: message.arguments))
@@ -38,17 +38,17 @@ public struct Signal<each Content: BusType>: Sendable {
     }
 }
 
-/// A signal that arrived, whichever it is.
+/// A received signal of any kind.
 public struct SignalMessage: Hashable, Sendable {
-    /// The sender's unique name, or the bus itself; nil only without a message bus.
+    /// The sender's unique name, or the bus's own name; nil only without a message bus.
     public let sender: BusName?
-    /// The object that sent it.
+    /// The path of the sending object.
     public let path: ObjectPath
-    /// Its interface.
+    /// The interface of the signal.
     public let interface: InterfaceName
-    /// Its name.
+    /// The name of the signal.
     public let member: MemberName
-    /// What it carries.
+    /// The arguments of the signal.
     public let arguments: [Value]
 }
 

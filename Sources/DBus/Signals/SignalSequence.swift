@@ -2,39 +2,42 @@
 
 private import Synchronization
 
-/// Signals in the order of arrival, each as an element of the type that was asked for.
+/// The received signals in order of arrival, each converted to the element type.
 ///
-/// No signal is lost: those that arrive wait here, up to ``maximumWaiting`` and 256 MiB of memory; one
-/// more ends the sequence with `LimitsExceeded`. The sequence ends when the connection does. The bus is told that
-/// nobody listens any more once the last copy of the sequence and its iterators is gone.
+/// No signal is lost: up to ``maximumWaiting`` signals, with up to 256 MiB of memory, wait here;
+/// one more ends the sequence with `LimitsExceeded`. The sequence also ends with the connection.
+/// Once the last copy of the sequence and its iterators is gone, the match rule is removed from the
+/// bus.
 ///
-/// One task iterates; of several each signal goes to one of them.
+/// Let one task iterate: each signal goes to one iterator only, and a second task that waits at the
+/// same time gets nil.
 public struct SignalSequence<Element>: AsyncSequence, Sendable {
     /// The error that iterating can throw.
     public typealias Failure = BusError
 
-    /// How many signals may wait to be taken.
+    /// The most signals that may wait.
     public static var maximumWaiting: Int { SignalQueue.maximumWaiting }
 
     private let subscriber: SignalSubscriber
     private let read: @Sendable (SignalMessage) -> Element?
 
-    /// Signals that are read as nil are left out.
+    /// Creates a sequence; signals that `read` maps to nil are left out.
     init(_ subscriber: SignalSubscriber, read: @escaping @Sendable (SignalMessage) -> Element?) {
         self.subscriber = subscriber
         self.read = read
     }
 
-    /// Returns the same signals, each as what a function makes of it; those of nil are left out.
+    /// Returns the sequence with each element transformed; elements that become nil are left out.
     ///
-    /// Unlike the standard library's `compactMap` it keeps the type of the sequence and its errors.
+    /// Unlike the standard library's `compactMap`, this keeps the type of the sequence and of its
+    /// errors.
     public func map<Other>(
         _ transform: @escaping @Sendable (Element) -> Other?
     ) -> SignalSequence<Other> {
         SignalSequence<Other>(subscriber) { [read] in read($0).flatMap(transform) }
     }
 
-    /// Takes the signals one by one.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator {
         Iterator(subscriber: subscriber, read: read)
     }
@@ -44,7 +47,7 @@ public struct SignalSequence<Element>: AsyncSequence, Sendable {
         fileprivate let subscriber: SignalSubscriber
         fileprivate let read: @Sendable (SignalMessage) -> Element?
 
-        /// The next signal; nil at the end, and when the task is cancelled.
+        /// Returns the next signal; nil at the end, and when the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(BusError) -> Element? {
@@ -54,14 +57,14 @@ public struct SignalSequence<Element>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// The next signal; nil at the end, and when the task is cancelled.
+        /// Returns the next signal; nil at the end, and when the task is cancelled.
         public mutating func next() async throws(BusError) -> Element? {
             try await next(isolation: nil)
         }
     }
 }
 
-/// The interest in a sequence: its end takes the match rule back.
+/// The shared ownership of a subscription: its deinit removes the match rule from the bus.
 final class SignalSubscriber: Sendable {
     let queue: SignalQueue
     private let onEnd: @Sendable () -> Void
@@ -76,13 +79,14 @@ final class SignalSubscriber: Sendable {
     }
 }
 
-/// Signals between the connection, which puts, and one task, which takes.
+/// A queue of signals that the connection fills and one task empties.
 ///
-/// The task is resumed after the lock is given back: where it is being cancelled at that moment the
-/// runtime holds the task, and waits for the lock (see `withTaskCancellationHandler`).
+/// The waiting task is resumed after the lock is released. If the runtime is cancelling the task at
+/// that moment, it holds the task's own lock while it waits for this one (see
+/// `withTaskCancellationHandler`).
 final class SignalQueue: Sendable {
     static let maximumWaiting = 65_536
-    /// The bytes of memory that waiting signals may take; an array of bytes takes 40 for each.
+    /// The most bytes of memory for waiting signals; a byte of an array takes 40 bytes.
     static let maximumMemory = WireReader.maximumMemory
 
     private typealias Taker = CheckedContinuation<SignalMessage?, Never>
@@ -103,8 +107,8 @@ final class SignalQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a signal, whose arguments take so much memory; answers false if that was too much and the
-    /// sequence has ended.
+    /// Adds a signal whose arguments take `memory` bytes; returns false if the sequence has ended,
+    /// also because this signal exceeded a limit.
     func put(_ signal: SignalMessage, taking memory: Int = 0) -> Bool {
         let (isKept, taker) = state.withLock { state -> (Bool, Taker?) in
             guard !state.isFinished else { return (false, nil) }
@@ -122,7 +126,7 @@ final class SignalQueue: Sendable {
         return isKept
     }
 
-    /// Ends the sequence, after the signals that wait, because one is too large to be taken.
+    /// Ends the sequence with an error, after the waiting signals, because a signal is too large.
     func overflow() {
         let taker = state.withLock { state in
             state.overflow()
@@ -131,7 +135,7 @@ final class SignalQueue: Sendable {
         taker?.resume(returning: nil)
     }
 
-    /// Ends the sequence after what already waits.
+    /// Ends the sequence after the waiting signals.
     func finish() {
         let taker = state.withLock { state in
             state.isFinished = true

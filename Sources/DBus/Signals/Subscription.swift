@@ -2,17 +2,18 @@
 
 internal import CDBus
 
-/// What one sequence was promised: signals that match a rule, or the owners of a name, or both.
+/// What one sequence receives: the signals that match a rule, the owners of a name, or both.
 ///
 /// The bus sends each message once, however many rules match, so every message is compared with
-/// every rule again.
+/// every rule here.
 struct Subscription {
-    /// Nil where only the owner is of interest.
+    /// The rule for signals; nil if the sequence only receives owners.
     let rule: MatchRule?
-    /// The name whose owner the sequence tells: at the start, and each time it changes.
+    /// The name whose owners the sequence receives; nil if it receives none.
     let told: BusName?
     let queue = SignalQueue()
-    /// Who owns the rule's well-known sender: messages only tell unique names.
+    /// The owner of ``followedName``; needed because messages only contain the sender's unique
+    /// name.
     private(set) var senderOwner: BusName?
     private(set) var isOwnerKnown = false
 
@@ -21,14 +22,15 @@ struct Subscription {
         self.told = told
     }
 
-    /// The name whose owner has to be known; the bus itself sends under its own name.
+    /// The name whose owner must be known; nil for a unique name, and for the bus, which sends
+    /// under its own name.
     var followedName: BusName? {
         if let told { return told }
         guard let sender = rule?.sender, !sender.isUnique, sender != .bus else { return nil }
         return sender
     }
 
-    /// The rules that the bus has to know.
+    /// Returns the texts of the rules to add to the bus; the rule for owners comes first.
     func rules() throws(BusError) -> [String] {
         var texts: [String] = []
         if let followedName { texts.append(try MatchRule.ownerChanges(of: followedName).text()) }
@@ -36,13 +38,13 @@ struct Subscription {
         return texts
     }
 
-    /// Takes the owner that the bus announced.
+    /// Stores the owner that the bus reported.
     mutating func ownerChanged(to owner: BusName?) {
         senderOwner = owner
         isOwnerKnown = true
     }
 
-    /// Whether a signal's header matches; arguments are compared with the rule later.
+    /// Whether a signal's header matches the rule; its arguments are compared later.
     func matches(_ header: SignalHeader) -> Bool {
         guard let rule else { return false }
         if let sender = followedName == nil ? rule.sender : senderOwner {
@@ -57,7 +59,7 @@ struct Subscription {
         return true
     }
 
-    /// Whether a signal's arguments match.
+    /// Whether a signal's arguments match the rule.
     func matches(_ arguments: [Value]) -> Bool {
         guard let rule else { return false }
         return rule.arguments.allSatisfy { place, value in
@@ -66,14 +68,14 @@ struct Subscription {
     }
 }
 
-/// Where a signal comes from and what it is.
+/// The sender and the name of a received signal.
 struct SignalHeader {
     let sender: BusName?
     let path: ObjectPath
     let interface: InterfaceName
     let member: MemberName
 
-    /// Nil if a field is missing, which libdbus lets through for no signal.
+    /// Reads a message's header; nil if a field is missing, which libdbus never lets through.
     init?(_ message: OpaquePointer) {
         guard let path = dbus_message_get_path(message),
             let interface = dbus_message_get_interface(message),

@@ -22,7 +22,8 @@ extension Interface {
         ]
     )
 
-    /// `org.freedesktop.DBus.Peer`: listed here, answered by libdbus itself on every path.
+    /// `org.freedesktop.DBus.Peer`: listed for introspection; libdbus itself answers it at every
+    /// path.
     static let peer = Interface(
         "org.freedesktop.DBus.Peer",
         [
@@ -35,15 +36,15 @@ extension Interface {
 }
 
 extension Connection {
-    /// The introspection document of an object or of a path that leads to one.
+    /// Returns the introspection document of an object, or of a path that leads to one.
     ///
-    /// - Throws: `UnknownObject`; what a subtree says of its objects.
+    /// - Throws: `UnknownObject`; the errors of a subtree's closures.
     public func introspection(at path: ObjectPath) async throws -> String {
         let (interfaces, children) = try await introspected(at: path)
         return IntrospectionDocument(interfaces, children: children).text
     }
 
-    /// What the document of a path tells: its interfaces, and the names below it.
+    /// Returns the contents of a path's document: its interfaces, and the names below it.
     fileprivate func introspected(
         at path: ObjectPath
     ) async throws -> (interfaces: [Interface], children: [String]) {
@@ -60,7 +61,7 @@ extension Connection {
 }
 
 extension IntrospectionDocument {
-    /// Writes the document on another thread: there may be a million names in it.
+    /// Writes the document on another thread, because it may contain a million names.
     @concurrent
     fileprivate static func written(
         _ parts: (interfaces: [Interface], children: [String])

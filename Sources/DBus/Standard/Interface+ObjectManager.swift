@@ -3,15 +3,15 @@
 extension Interface {
     /// `org.freedesktop.DBus.ObjectManager`: all objects below the one that has this interface.
     ///
-    /// Comings and goings are announced by whoever makes them:
-    /// ``Connection/emitInterfacesAdded(_:_:from:)`` and
+    /// The code that adds or removes an object announces it with
+    /// ``Connection/emitInterfacesAdded(_:_:from:)`` or
     /// ``Connection/emitInterfacesRemoved(_:of:from:)``.
     ///
     /// - Parameters:
-    ///   - errors: Puts what `objects` throws into error replies.
-    ///   - objects: Gives all of them as a value of type `a{oa{sa{sv}}}`: for each path the names
-    ///     of its interfaces, and for each name the properties.
-    /// - Returns: The table.
+    ///   - errors: Converts the errors that `objects` throws into error replies.
+    ///   - objects: Returns all objects as a value of type `a{oa{sa{sv}}}`: for each path, the
+    ///     names of its interfaces; for each name, the properties.
+    /// - Returns: The interface.
     public static func objectManager<Objects: BusType>(
         errors: Wording? = nil,
         _ objects: @escaping @Sendable (Call) async throws -> Objects
@@ -48,10 +48,10 @@ extension Connection {
     /// Announces a new object.
     ///
     /// - Parameters:
-    ///   - path: Where it stands.
-    ///   - interfaces: Its interfaces by their names, each with all properties, an `a{sv}`.
-    ///   - manager: Where the ObjectManager stands.
-    /// - Throws: What ``emit(_:at:_:)`` does.
+    ///   - path: The path of the object.
+    ///   - interfaces: The object's interfaces by name, each with all properties as `a{sv}`.
+    ///   - manager: The path of the object with the ObjectManager interface.
+    /// - Throws: The errors of ``emit(_:at:_:)``.
     public func emitInterfacesAdded(
         _ path: ObjectPath,
         _ interfaces: [String: some BusType],
@@ -67,10 +67,10 @@ extension Connection {
     /// Announces that an object is gone.
     ///
     /// - Parameters:
-    ///   - interfaces: Those that it had.
-    ///   - path: Where it stood.
-    ///   - manager: Where the ObjectManager stands.
-    /// - Throws: What ``emit(_:at:_:)`` does.
+    ///   - interfaces: The interfaces that the object had.
+    ///   - path: The path of the object.
+    ///   - manager: The path of the object with the ObjectManager interface.
+    /// - Throws: The errors of ``emit(_:at:_:)``.
     public func emitInterfacesRemoved(
         _ interfaces: [InterfaceName],
         of path: ObjectPath,

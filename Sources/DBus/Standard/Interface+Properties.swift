@@ -2,14 +2,14 @@
 
 extension Interface {
     static let propertiesName: InterfaceName = "org.freedesktop.DBus.Properties"
-    /// What ``Connection/emitPropertiesChanged(_:at:changed:invalidated:)`` sends.
+    /// The signal that ``Connection/emitPropertiesChanged(_:at:changed:invalidated:)`` sends.
     package static let propertiesChanged = Signal<String, [String: Value], [String]>(
         propertiesName,
         "PropertiesChanged",
         arguments: ["interface_name", "changed_properties", "invalidated_properties"]
     )
 
-    /// `org.freedesktop.DBus.Properties` for the properties of some interfaces.
+    /// Returns `org.freedesktop.DBus.Properties` for the properties of some interfaces.
     static func properties(of interfaces: [Interface]) -> Interface {
         let table = PropertyTable(interfaces + [Interface(propertiesName, [])])
         return Interface(
@@ -74,7 +74,8 @@ private struct PropertyTable: Sendable {
         self.interfaces = interfaces
     }
 
-    /// The interfaces meant; an empty name means all of them: "org.freedesktop.DBus.Properties".
+    /// Returns the interfaces with a name; an empty name means all: D-Bus specification,
+    /// "org.freedesktop.DBus.Properties".
     private func meant(_ name: String) throws(BusError) -> [Interface] {
         let meant = name.isEmpty ? interfaces : interfaces.filter { $0.name.rawValue == name }
         guard !meant.isEmpty else {
@@ -84,7 +85,7 @@ private struct PropertyTable: Sendable {
     }
 
     func property(_ interface: String, _ name: String) throws(BusError) -> Property {
-        // Asked all the time: without the list of those meant.
+        // Clients call this often, so it builds no list of interfaces as `meant` does.
         var isKnown = false
         for candidate in interfaces where interface.isEmpty || candidate.name.rawValue == interface
         {
@@ -105,7 +106,7 @@ private struct PropertyTable: Sendable {
             } catch let error as BusError
                 where meant.count > 1 && error.name == "org.freedesktop.DBus.Error.AccessDenied"
             {
-                // Whoever asks for all interfaces gets those that the caller may read.
+                // A question for all interfaces skips those that the caller may not read.
             }
         }
         return WireWriter(values)

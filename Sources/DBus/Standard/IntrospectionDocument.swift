@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The XML that tells what an object offers: D-Bus specification, "Introspection Data Format".
+/// The XML that describes an object: D-Bus specification, "Introspection Data Format".
 ///
-/// The same tables give the same text, byte for byte.
+/// The same interfaces and children give the same text, byte for byte.
 struct IntrospectionDocument {
     private(set) var text = """
         <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
@@ -58,7 +58,7 @@ struct IntrospectionDocument {
     private mutating func append(_ property: Property, _ name: MemberName) {
         let access = property.set == nil ? "read" : "readwrite"
         let opening = "property name=\"\(name)\" type=\"\(property.type)\" access=\"\(access)\""
-        // What the specification takes for granted is not said.
+        // The annotation's default value is left out.
         guard property.emits != .changes else {
             line(2, "<\(opening)/>")
             return
@@ -73,7 +73,7 @@ struct IntrospectionDocument {
         text += String(repeating: "  ", count: depth) + content + "\n"
     }
 
-    /// Only names of arguments are free text; all others are validated.
+    /// Escapes the name of an argument: all other texts in the document are validated names.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for character in text.unicodeScalars {

@@ -23,14 +23,14 @@ extension Array: BusType where Element: BusType {
 }
 
 extension Dictionary: BusType where Key: BasicBusType, Value: BusType {
-    /// `a{…}` of both signatures.
+    /// `a{…}` with both signatures.
     public static var signature: Signature { .dictionary(Key.signature, Value.signature) }
 
-    /// Reads all entries; of a key that comes twice the last value counts.
+    /// Reads all entries; if a key comes twice, its last value counts.
     public init(from reader: inout WireReader) throws(DecodingFailure) {
         var entries: [Key: Value] = [:]
         try reader.array(of: "{") { reader throws(DecodingFailure) in
-            // A table is at least a quarter empty.
+            // A dictionary's storage is at least a quarter empty.
             try reader.reserve(2 * (MemoryLayout<Key>.stride + MemoryLayout<Value>.stride))
             try reader.structure { reader throws(DecodingFailure) in
                 let key = try Key(from: &reader)
@@ -48,12 +48,12 @@ extension Dictionary: BusType where Key: BasicBusType, Value: BusType {
     }
 }
 
-/// A variant: any value, with its own signature beside it. `[String: Value]` is `a{sv}`.
+/// A variant: any value with its own signature. `[String: Value]` is `a{sv}`.
 extension Value: BusType {
     /// The type `v`.
     public static var signature: Signature { "v" }
 
-    /// Reads a variant and takes its content.
+    /// Reads a variant and returns its content.
     public init(from reader: inout WireReader) throws(DecodingFailure) {
         self = try reader.variant()
     }
@@ -61,7 +61,7 @@ extension Value: BusType {
     /// Appends this value inside a variant.
     public func write(to writer: inout WireWriter) { writer.variant(self) }
 
-    /// Takes the content of a variant, and any other value as it is.
+    /// Creates a value from the content of a variant, or from any other value as it is.
     public init(busValue: Value) throws(DecodingFailure) {
         if case .variant(let content) = busValue { self = content } else { self = busValue }
     }
@@ -70,20 +70,20 @@ extension Value: BusType {
     public var busValue: Value { .variant(self) }
 }
 
-/// A variant whose content is of a type that is known when the program is compiled.
+/// A variant whose content type is known at compile time.
 public struct Variant<Content: BusType>: BusType {
     /// The type `v`.
     public static var signature: Signature { "v" }
 
-    /// What is in the variant.
+    /// The content of the variant.
     public let content: Content
 
     /// Puts a value in a variant.
     public init(_ content: Content) { self.content = content }
 
-    /// Reads a variant; as ``Value`` its content may be of any type.
+    /// Reads a variant; with ``Value`` as content, it may have any type.
     ///
-    /// - Throws: ``DecodingFailure`` where its content is of another type.
+    /// - Throws: ``DecodingFailure`` if the content has another type.
     public init(from reader: inout WireReader) throws(DecodingFailure) {
         if Content.self == Value.self, let content = try reader.variant() as? Content {
             self.content = content
@@ -107,17 +107,17 @@ public struct Variant<Content: BusType>: BusType {
 
 /// A structure of any number of members, such as `(tt)`: `Structure<UInt64, UInt64>`.
 ///
-/// D-Bus allows no empty structure; `Structure< >` cannot be sent.
+/// D-Bus has no empty structure: `Structure< >` cannot be sent.
 public struct Structure<each Member: BusType>: BusType {
     /// The members, in their order on the wire.
     public var members: (repeat each Member)
 
-    /// Puts members together.
+    /// Creates a structure from its members.
     public init(_ members: repeat each Member) {
         self.members = (repeat each members)
     }
 
-    /// All signatures in brackets.
+    /// The members' signatures in parentheses.
     public static var signature: Signature {
         var members = Signature.empty
         for type in repeat (each Member).self { members = members + type.signature }

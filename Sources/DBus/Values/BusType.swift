@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A Swift type with one D-Bus signature, fixed when the program is compiled.
+/// A Swift type with a D-Bus signature that is fixed at compile time.
 ///
-/// Handlers and proxies take and return such types; signatures, introspection and the check of
+/// Handlers and proxies take and return such types; signatures, introspection and the checks of
 /// arguments follow from them. A type of your own writes and reads its parts one after the other:
 ///
 /// ```swift
@@ -16,18 +16,19 @@
 /// }
 /// ```
 public protocol BusType: Sendable {
-    /// The one complete type on the wire.
+    /// The type on the wire, one complete type.
     static var signature: Signature { get }
 
     /// Reads the next value of a message, which is of this type.
     ///
-    /// - Throws: ``DecodingFailure`` if the bytes end before the value does, or if the value is not
-    ///   one that this type takes.
+    /// - Throws: ``DecodingFailure`` if the bytes end before the value does, or if this type does
+    ///   not accept the value.
     init(from reader: inout WireReader) throws(DecodingFailure)
 
     /// Appends this value to a message.
     ///
-    /// What cannot be sent, such as a string with U+0000, is thrown when the message is made.
+    /// A value that cannot be sent, such as a string with U+0000, is an error when the message is
+    /// made.
     func write(to writer: inout WireWriter)
 }
 
@@ -35,12 +36,12 @@ public protocol BusType: Sendable {
 public protocol BasicBusType: BusType, Hashable {}
 
 extension BusType {
-    /// Takes a value whose type became known when the program ran.
+    /// Creates a value from one whose type is known only when the program runs.
     ///
     /// - Throws: ``DecodingFailure`` if the value is of another type or out of range.
     public init(busValue: Value) throws(DecodingFailure) {
         guard busValue.signature == Self.signature else {
-            // As a value of any type it is what it is.
+            // A ``Value`` accepts a value of any type.
             if let value = busValue as? Self {
                 self = value
                 return
@@ -56,21 +57,21 @@ extension BusType {
         self = try Self(from: &reader)
     }
 
-    /// This value with its type beside it.
+    /// This value as a ``Value``, which includes its type.
     public var busValue: Value {
         var reader = WireReader(WireWriter(self))
-        // What was just written can be read, but for a descriptor or a type that breaks its own
-        // signature; such a value cannot be sent either.
+        // Reading what was just written only fails for a descriptor, or a type that breaks its own
+        // signature; such values cannot be sent either.
         return (try? reader.value(of: Self.signature)) ?? .structure([])
     }
 }
 
-/// Why bytes or a value from the bus are not what was asked for.
+/// The reason why bytes or a value from the bus cannot be decoded.
 public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was found and what was expected.
+    /// The text: what was found and what was expected.
     public let description: String
 
-    /// Tells in a sentence what was found and what was expected.
+    /// Creates a failure with a sentence that says what was found and what was expected.
     public init(_ description: String) {
         self.description = description
     }
@@ -123,11 +124,12 @@ extension UInt64: BasicBusType {
     public static var signature: Signature { "t" }
 }
 
-/// `Int` has no type of its own on the bus: without this a literal such as `3` would be sent as the
-/// only type that is left, a `Double`.
+/// `Int` has no type of its own on the bus, and cannot be sent.
+///
+/// Without this declaration, a literal such as `3` would be sent as a `Double`, the only type left.
 @available(*, unavailable, message: "name the type of the bus: Int32, UInt32, Int64, …")
 extension Int: BasicBusType {
-    /// None.
+    /// Never used.
     public static var signature: Signature { "x" }
 }
 
@@ -135,7 +137,7 @@ extension Bool: BasicBusType {
     /// The type `b`.
     public static var signature: Signature { "b" }
 
-    /// Reads a number, of which 0 is false.
+    /// Reads a number; 0 is false.
     public init(from reader: inout WireReader) throws(DecodingFailure) {
         self = try reader.number() as UInt32 != 0
     }
@@ -172,7 +174,7 @@ extension String: BasicBusType {
     public func write(to writer: inout WireWriter) { writer.append(text: self) }
 }
 
-/// The kinds of ``Name`` that are types of values: ``ObjectPath`` and ``Signature``.
+/// The kinds of ``Name`` that can be values of their own: ``ObjectPath`` and ``Signature``.
 public protocol BasicNameKind: NameKind {}
 
 extension Name: BusType, BasicBusType where Kind: BasicNameKind {
@@ -199,6 +201,6 @@ extension OpenDescriptor: BasicBusType {
     /// The type `h`.
     public static var signature: Signature { "h" }
 
-    /// Appends the descriptor; what receives it has a copy of its own.
+    /// Appends the descriptor; the receiver gets a copy of its own.
     public func write(to writer: inout WireWriter) { writer.append(descriptor: self) }
 }

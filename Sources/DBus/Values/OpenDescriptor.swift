@@ -4,11 +4,13 @@ internal import Glibc
 
 /// An open file that travels with a message: the type `h`.
 ///
-/// It is closed when the last copy of its value is gone. Two are equal where they are the same
-/// opening, not where they lead to the same file.
+/// The file is closed when the last copy of this value is gone. Two values are equal if they are
+/// copies of one value; two descriptors of the same file are not equal.
 public struct OpenDescriptor: Hashable, Sendable {
-    /// The most open files in one message (16): the bus ends the connection of a program that sends
-    /// more (`max_message_unix_fds` of dbus-daemon(1)).
+    /// The most open files in one message: 16.
+    ///
+    /// The bus closes the connection of a program that sends more (`max_message_unix_fds` of
+    /// dbus-daemon(1)).
     public static let mostInMessage = 16
 
     private final class Opening: Sendable {
@@ -21,10 +23,10 @@ public struct OpenDescriptor: Hashable, Sendable {
 
     private let opening: Opening
 
-    /// The number in this process, valid as long as this value is held.
+    /// The descriptor's number in this process, valid while this value is kept.
     public var number: CInt { opening.number }
 
-    /// Takes the ownership of an open descriptor.
+    /// Takes ownership of an open descriptor.
     public init(owning number: CInt) { opening = Opening(number) }
 
     /// Reads the descriptor that came with a message.
@@ -32,11 +34,11 @@ public struct OpenDescriptor: Hashable, Sendable {
         self = try reader.descriptor()
     }
 
-    /// Whether both are the same opening.
+    /// Whether both are copies of one value.
     public static func == (left: OpenDescriptor, right: OpenDescriptor) -> Bool {
         left.opening === right.opening
     }
 
-    /// Hashes the opening.
+    /// Hashes the descriptor's number.
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }

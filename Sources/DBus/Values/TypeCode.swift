@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The characters of a signature: D-Bus specification, "Summary of types".
+/// The type codes of a signature: D-Bus specification, "Summary of types".
 enum TypeCode: UInt8 {
     case byte = 0x79  // y
     case boolean = 0x62  // b
@@ -22,7 +22,7 @@ enum TypeCode: UInt8 {
     case dictionaryStart = 0x7B  // {
     case dictionaryEnd = 0x7D  // }
 
-    /// Whether values of this type hold no others; only these can be dictionary keys.
+    /// Whether the type is not a container; only such types can be dictionary keys.
     var isBasic: Bool {
         switch self {
         case .byte, .boolean, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string,
@@ -33,7 +33,7 @@ enum TypeCode: UInt8 {
         }
     }
 
-    /// Where a value of this type may start: at a multiple of so many bytes.
+    /// The alignment of the type's values, in bytes.
     var alignment: Int {
         switch self {
         case .byte, .signature, .variant: 1

@@ -2,8 +2,8 @@
 
 /// Any value that a message can carry: D-Bus specification, "Type System".
 ///
-/// Containers say their element types, so that an empty one keeps its signature. Whether elements
-/// have the type that their container says is checked when the value is written.
+/// Containers carry their element types, so that an empty one has a signature. Whether the elements
+/// have these types is checked when the value is written.
 public enum Value: Hashable, Sendable {
     /// The type `y`.
     case byte(UInt8)
@@ -29,32 +29,32 @@ public enum Value: Hashable, Sendable {
     case objectPath(ObjectPath)
     /// The type `g`.
     case signature(Signature)
-    /// `h`: taken in replies, and in calls of methods that declare one.
+    /// `h`; accepted in replies, and in calls of methods that declare one.
     case descriptor(OpenDescriptor)
-    /// `a` and the type of every element; at most 60 MiB are sent.
+    /// `a` and the type of all elements; at most 60 MiB can be sent.
     case array(of: Signature, [Value])
     /// `a{…}`: the types of key and value, and the entries in their order on the wire.
     case dictionary(key: Signature, value: Signature, [Entry])
     /// `(…)`, with at least one member.
     case structure([Value])
-    /// `v`: a value that travels with its own signature.
+    /// `v`: a value together with its signature.
     indirect case variant(Value)
 
     /// One entry of a dictionary.
     public struct Entry: Hashable, Sendable {
         /// A value of a basic type.
         public var key: Value
-        /// A value of any one type.
+        /// A value of any type.
         public var value: Value
 
-        /// Puts a key and its value together.
+        /// Creates an entry.
         public init(key: Value, value: Value) {
             self.key = key
             self.value = value
         }
     }
 
-    /// The one complete type of this value.
+    /// The type of this value, one complete type.
     public var signature: Signature {
         switch self {
         case .byte: Signature(.byte)
