@@ -35,8 +35,8 @@ extension AddOptions {
     /// The folder, the mirrors and the digest are not checked here, because only the service knows
     /// what it accepts.
     ///
-    /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what would be
-    ///   right, but never repeats the value.
+    /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what it allows, but
+    ///   never repeats the value.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
         try Self.table.read(dictionary, into: &self)
@@ -45,7 +45,7 @@ extension AddOptions {
     /// The given options as `a{sv}`.
     public var dictionary: [String: Value] { Self.table.dictionary(of: self) }
 
-    /// The names of the given options that describe one file, and are refused with more than one
+    /// The names of the given options that describe one file; they are refused with more than one
     /// URL.
     package var keysOfOneFile: [String] {
         let ofOneFile = ["filename", "checksum", "mirrors", "expected-size"]

@@ -2,9 +2,9 @@
 
 /// The options of a new download.
 ///
-/// The service decides what is nil or empty.
+/// The service decides about options that are nil or empty.
 public struct AddOptions: Hashable, Sendable {
-    /// The folder, as an absolute path and created if missing; nil means DownloadDirectory.
+    /// The folder, as an absolute path, created if missing; nil means DownloadDirectory.
     public var directory: String?
     /// The final name, one path element without a leading dot.
     ///
@@ -28,7 +28,8 @@ public struct AddOptions: Hashable, Sendable {
     public var userAgent: String?
     /// The value of the `Cookie` header for the URL's own scheme, host and port.
     ///
-    /// The service forgets it when the task has ended, or when its URL becomes another server's.
+    /// The service forgets the cookies when the task has ended, or when its URL changes to another
+    /// server's.
     public var cookies: String?
     /// A text of 1 to 255 bytes that makes the call repeatable: the same token always returns the
     /// same id, even after the task was removed.
@@ -41,9 +42,9 @@ public struct AddOptions: Hashable, Sendable {
     public var checksum: String?
     /// The length that the file must have, in bytes.
     public var expectedSize: UInt64?
-    /// For how long to try without progress, in seconds and within ``Contract/retryFor``.
+    /// How long to keep trying without progress, in seconds and within ``Contract/retryFor``.
     ///
-    /// 0 means for as long as it takes; nil means the setting `RetryFor`.
+    /// 0 means without limit; nil means the setting `RetryFor`.
     public var retryFor: UInt64?
     /// What to do with the finished file; sandboxed callers may not set it.
     public var whenDone: WhenDone?

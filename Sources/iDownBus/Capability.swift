@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service can do beyond the first version of the contract.
+/// A feature that a service has beyond the first version of the contract.
 ///
-/// The service lists the words in the property `Capabilities`. A client asks there, never by
-/// provoking an error. Words are only added.
+/// The service lists these words in its property `Capabilities`. A client should read that property
+/// and not try a call to see whether it fails. Later versions only add words.
 public enum Capability: String, CaseIterable, Hashable, Sendable {
     /// `org.idown.Settings1` has the settings that the manager's interface does not have.
     case settings
-    /// GetHistory tells what happened in the attempts of a task, and GetConnections which
-    /// connections it has open.
+    /// GetHistory returns what happened in the attempts of a task, and GetConnections returns its
+    /// open connections.
     case history
-    /// GetChangesSince tells what has changed since a serial.
+    /// GetChangesSince returns what has changed since a serial.
     case changes
-    /// Objects of tasks announce their changes to those who have asked: Subscribe.
+    /// Objects of tasks announce their changes once a client has called Subscribe.
     case objectsOnDemand = "objects-on-demand"
-    /// TasksAdded, TasksChanged and TasksRemoved tell of many tasks at once.
+    /// TasksAdded, TasksChanged and TasksRemoved report many tasks at once.
     case bulk
     /// SetOptions changes the options of a task.
     case edit
@@ -30,7 +30,7 @@ public enum Capability: String, CaseIterable, Hashable, Sendable {
     case addMany = "add-many"
     /// Tasks have AddedBy, and FindTasks the key `added-by`.
     case addedBy = "added-by"
-    /// ExplainCodes tells as codes with values why a task makes no progress.
+    /// ExplainCodes returns, as codes with values, why a task makes no progress.
     case reasons
     /// FindTasks sorts by `host` and `time-left`.
     case moreOrders = "more-orders"

@@ -2,15 +2,16 @@
 
 package import DBus
 
-/// What GetChangesSince is asked for.
+/// The options of GetChangesSince.
 public struct ChangesQuery: Hashable, Sendable {
-    /// The list that the serial belongs to; nil means this one.
+    /// The list that the serial belongs to; nil means the service's present list.
     public var list: String?
-    /// The properties to return of each task, beside Id and Serial; an empty array means all.
+    /// The properties to return of each task, in addition to Id and Serial; an empty array means
+    /// all.
     public var properties: [TaskProperty] = []
     /// The most tasks in one answer; nil and 0 mean ``Contract/pageOfTasks``.
     public var limit: UInt32?
-    /// Where the last answer ended, as it said.
+    /// The `next` of the last answer; nil for the first page.
     public var next: String?
 
     /// Creates a query for the first page with all properties.
@@ -27,7 +28,7 @@ extension ChangesQuery {
 
     /// Decodes the options of a call.
     ///
-    /// - Throws: `InvalidOption`; the text names the key and what would be right.
+    /// - Throws: `InvalidOption`; the text names the key and what it allows.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
         try Self.table.read(dictionary, into: &self)
@@ -36,24 +37,24 @@ extension ChangesQuery {
     /// The given options as `a{sv}`.
     package var dictionary: [String: Value] { Self.table.dictionary(of: self) }
 
-    /// The error for a `next` that no answer gave.
+    /// The error for a `next` that no answer contained.
     package static var foreignPlace: ManagerError {
         OptionName("next").refusal("must be what the last answer gave for the same serial")
     }
 }
 
-/// One page of what has changed since a serial.
+/// One page of the changes since a serial.
 package struct ChangesPage: Sendable {
-    /// The newest serial; what follows is whole up to it once `next` is empty.
+    /// The newest serial; the changes up to it are complete once `next` is empty.
     package var serial: UInt64
-    /// Where the next page begins; empty where this was the last one.
+    /// The place of the next page, for the next query; empty on the last page.
     package var next: String
     /// The tasks that changed, in the order of their last changes.
     package var tasks: TaskListing
-    /// The tasks that were removed; on the last page.
+    /// The ids of the tasks that were removed; only on the last page.
     package var removed: [String]
 
-    /// Puts a page together.
+    /// Creates a page.
     package init(serial: UInt64, next: String, tasks: TaskListing, removed: [String]) {
         self.serial = serial
         self.next = next

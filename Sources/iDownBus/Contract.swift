@@ -2,11 +2,11 @@
 
 public import DBus
 
-/// The names and limits that every client of idown may rely on.
+/// The names and limits of the D-Bus interface that every client of idown may rely on.
 ///
 /// The files `org.idown.*.xml` in the folder `dbus` describe them.
 public enum Contract {
-    /// The version of idown that this build is; the value of the property `Version`.
+    /// The version of idown in this build, and the value of the property `Version`.
     public static let version = "0.2.0"
 
     /// The name that the service owns on the session bus.
@@ -43,10 +43,11 @@ public enum Contract {
     /// The range of a task's MaxConnections, where 0 means MaxConnectionsPerDownload.
     public static let maxConnections: ClosedRange<UInt32> = 0...connections.upperBound
 
-    /// The range of a task's SpeedLimit and of the option `speed-limit`, in bytes per second; 0 is no limit.
+    /// The range of a task's SpeedLimit and of the option `speed-limit`, in bytes per second; 0
+    /// means no limit.
     public static let speedLimit: ClosedRange<UInt64> = 0...UInt64(Int64.max)
 
-    /// The range of the option `retry-for`, in seconds; 0 is for as long as it takes.
+    /// The range of the option `retry-for`, in seconds; 0 means without limit.
     public static let retryFor: ClosedRange<UInt64> = 0...UInt64(UInt32.max)
 
     /// The default of the setting `RetryFor`, in seconds: 24 hours.
@@ -55,23 +56,22 @@ public enum Contract {
     /// The most URLs in the option `mirrors`.
     public static let maximumMirrors = 100
 
-    /// The answer of Wait for a task that was removed.
+    /// The answer of Wait if the task was removed.
     public static let removed = "removed"
 
-    /// The most tasks that one client, and all clients together, may wait for by Wait.
+    /// The most tasks that one client, and that all clients together, may wait for with Wait.
     public static let pendingWaits = (client: 1_000, all: 10_000)
 
-    /// The most tasks that an application from a sandbox may wait for, over all its connections.
+    /// The most tasks that a sandboxed application may wait for, over all its connections.
     public static let pendingWaitsOfApplication = 1_000
 
-    /// The most calls of Wait that one client may have pending for one task.
+    /// The most pending calls of Wait of one client for one task.
     public static let waitsForOneTask = 16
 
-    /// The most calls of Verify that an application from a sandbox, and all clients together, may
-    /// have pending.
+    /// The most pending calls of Verify, of a sandboxed application and of all clients together.
     public static let pendingVerifications = (application: 100, all: 1_000)
 
-    /// The most calls of Probe that one client, and all clients together, may have pending.
+    /// The most pending calls of Probe, of one client and of all clients together.
     public static let pendingProbes = (client: 4, all: 16)
 
     /// The most tasks in an answer of FindTasks without a limit.
@@ -83,7 +83,7 @@ public enum Contract {
     /// The most tasks in the list.
     public static let maximumTasks = 1_000_000
 
-    /// The most tasks that an application from a sandbox may have in the list.
+    /// The most tasks of a sandboxed application in the list.
     public static let maximumTasksOfApplication = 10_000
 
     /// The longest answer with tasks, in bytes; an array in a D-Bus message may have 64 MiB.
@@ -97,19 +97,20 @@ extension Contract {
         public static let addURL: MemberName = "AddURL"
         /// Adds a download with options.
         public static let addURLWithOptions: MemberName = "AddURLWithOptions"
-        /// Adds several downloads together or none.
+        /// Adds several downloads, or none.
         public static let addURLs: MemberName = "AddURLs"
-        /// Adds several downloads, each with options of its own, together or none.
+        /// Adds several downloads, each with its own options, or none.
         public static let addMany: MemberName = "AddMany"
         /// Adds the files that a local metalink lists, or none.
         public static let addMetalink: MemberName = "AddMetalink"
-        /// Asks a server about a file and adds nothing.
+        /// Asks a server about a file without adding it.
         public static let probe: MemberName = "Probe"
-        /// Adds a download that a browser holds, and waits for its last word.
+        /// Adds a provisional task for a download that a browser has begun; Confirm or Withdraw
+        /// follows.
         public static let handOver: MemberName = "HandOver"
-        /// Makes what was handed over a task like any other.
+        /// Turns a handed-over download into a normal task.
         public static let confirm: MemberName = "Confirm"
-        /// Takes away what was handed over.
+        /// Removes a handed-over download.
         public static let withdraw: MemberName = "Withdraw"
         /// Puts every paused or failed task back into the queue.
         public static let startAll: MemberName = "StartAll"
@@ -129,7 +130,7 @@ extension Contract {
         public static let setURL: MemberName = "SetURL"
         /// Changes options of a task.
         public static let setOptions: MemberName = "SetOptions"
-        /// Reads a finished file again and compares it with what is known.
+        /// Reads a finished file again and compares it with its known digest or length.
         public static let verify: MemberName = "Verify"
         /// Opens the file of a task for reading.
         public static let openFile: MemberName = "OpenFile"
@@ -147,26 +148,28 @@ extension Contract {
         public static let getChangesSince: MemberName = "GetChangesSince"
         /// Replies when a task has ended.
         public static let wait: MemberName = "Wait"
-        /// Tells why a task makes no progress.
+        /// Returns why a task makes no progress, as texts for people.
         public static let explain: MemberName = "Explain"
-        /// Tells why a task makes no progress, as codes with values.
+        /// Returns why a task makes no progress, as codes with values.
         public static let explainCodes: MemberName = "ExplainCodes"
-        /// Tells what has happened in the attempts of a task.
+        /// Returns what has happened in the attempts of a task.
         public static let getHistory: MemberName = "GetHistory"
         /// Returns the connections that a task has open.
         public static let getConnections: MemberName = "GetConnections"
-        /// Has the objects of tasks announce their changes.
+        /// Makes the objects of tasks announce their changes.
         public static let subscribe: MemberName = "Subscribe"
-        /// Ends what Subscribe began.
+        /// Undoes Subscribe.
         public static let unsubscribe: MemberName = "Unsubscribe"
         /// Ends the service.
         public static let quit: MemberName = "Quit"
 
-        /// Starts the service; of ``Contract/applicationInterface``.
+        /// Shows the list, and starts the service if needed; part of
+        /// ``Contract/applicationInterface``.
         public static let activate: MemberName = "Activate"
-        /// Adds what a person opened; of ``Contract/applicationInterface``.
+        /// Adds links and metalinks that a person opened; part of
+        /// ``Contract/applicationInterface``.
         public static let open: MemberName = "Open"
-        /// Carries out an action of a launcher's menu; of ``Contract/applicationInterface``.
+        /// Runs an action of a launcher's menu; part of ``Contract/applicationInterface``.
         public static let activateAction: MemberName = "ActivateAction"
     }
 
@@ -198,14 +201,15 @@ extension Contract {
             "TaskRemoved",
             arguments: ["id"]
         )
-        /// Many tasks were added by one commit: their ids, what all of them share, and the serial.
+        /// Many tasks were added by one commit: their ids, the properties that are equal in all of
+        /// them, and the serial.
         public static let tasksAdded = DBus.Signal<[String], [String: Value], UInt64>(
             managerInterface,
             "TasksAdded",
             arguments: ["ids", "common", "serial"]
         )
-        /// Many tasks changed alike in one commit: their ids, their state, what changed and is the
-        /// same in all of them, and the serial.
+        /// Many tasks changed alike in one commit: their ids, their state, the changed properties
+        /// that are equal in all of them, and the serial.
         public static let tasksChanged = DBus.Signal<
             [String], TaskProperties.State, [String: Value], UInt64
         >(
@@ -225,7 +229,7 @@ extension Contract {
     public enum Property {
         /// The version of the service, as text for people.
         public static let version: MemberName = "Version"
-        /// What the service can do beyond the first version of the contract: ``Capability``.
+        /// The words of ``Capability`` that the service supports.
         public static let capabilities: MemberName = "Capabilities"
         /// How many tasks are in the list.
         public static let taskCount: MemberName = "TaskCount"
@@ -235,7 +239,7 @@ extension Contract {
         public static let activeCount: MemberName = "ActiveCount"
         /// The serial of the newest commit that changed tasks.
         public static let serial: MemberName = "Serial"
-        /// Which list of tasks this is.
+        /// The id of the list of tasks.
         public static let listID: MemberName = "ListId"
         /// The speed of all tasks together, in bytes per second.
         public static let speed: MemberName = "Speed"

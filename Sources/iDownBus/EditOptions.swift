@@ -2,22 +2,22 @@
 
 public import DBus
 
-/// The options of SetOptions: what is to be different about a task.
+/// The options of SetOptions: the changes to a task.
 public struct EditOptions: Hashable, Sendable {
-    /// A fresh link in place of one that expired, as in SetURL; nil keeps the URL.
+    /// A fresh URL instead of an expired one, as in SetURL; nil keeps the URL.
     public var url: String?
     /// New values, with the meaning that they have for a new download.
     ///
-    /// What is nil or empty stays as it is. ``AddOptions/paused`` and ``AddOptions/token`` are not
-    /// sent.
+    /// Values that are nil or empty stay unchanged. ``AddOptions/paused`` and ``AddOptions/token``
+    /// are not sent.
     public var values = AddOptions()
-    /// Values that are taken away.
+    /// The values to remove from the task.
     public var cleared: Set<Clearable> = []
 
     /// Creates options that change nothing.
     public init() {}
 
-    /// A value that may be taken away, by the name of its option.
+    /// A value that may be removed; its raw value is the name of its option.
     public enum Clearable: String, CaseIterable, Hashable, Sendable {
         /// The digest that the file must have.
         case checksum
@@ -29,11 +29,11 @@ public struct EditOptions: Hashable, Sendable {
         case headers
         /// The page that the link is on.
         case referrer
-        /// The User-Agent header: idown sends its own.
+        /// The User-Agent header: idown sends its own again.
         case userAgent = "user-agent"
-        /// The cookies that the task was given.
+        /// The task's cookies.
         case cookies
-        /// The most connections: the setting MaxConnectionsPerDownload counts.
+        /// The most connections: the setting MaxConnectionsPerDownload applies again.
         case connections
         /// What to do with the finished file.
         case whenDone = "when-done"
@@ -41,8 +41,8 @@ public struct EditOptions: Hashable, Sendable {
 }
 
 extension EditOptions {
-    /// The options that the service accepts: beside `url` those of ``AddOptions``, which knows their
-    /// types and rules, but for the two that make sense for a new download alone.
+    /// The options that the service accepts: `url`, and those of ``AddOptions`` with their types
+    /// and rules, except `paused` and `token`, which only apply to a new download.
     static let table = OptionTable<EditOptions>(
         [.init("url", \.url)]
             + AddOptions.table.rows.filter { !["paused", "token"].contains($0.name.text) }
@@ -65,10 +65,10 @@ extension EditOptions {
             }
     )
 
-    /// Decodes the options of a call; every rule is that of ``AddOptions``.
+    /// Decodes the options of a call, by the rules of ``AddOptions``.
     ///
-    /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what would be
-    ///   right, but never repeats the value.
+    /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what it allows, but
+    ///   never repeats the value.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
         try Self.table.read(dictionary, into: &self)
@@ -79,7 +79,7 @@ extension EditOptions {
 }
 
 extension EditOptions.Clearable {
-    /// The value that takes it away: what its property reads where nothing was given.
+    /// The value that removes the option: its property has that value if nothing was given.
     fileprivate var emptyValue: Value {
         switch self {
         case .checksum, .referrer, .userAgent, .cookies, .whenDone: .string("")

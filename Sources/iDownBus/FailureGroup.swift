@@ -2,7 +2,7 @@
 
 /// The origin of a failure: the part of an ErrorCode before its dot.
 ///
-/// A client treats a code that it does not know like its group.
+/// A client that does not know a code treats it like its group.
 public enum FailureGroup: String, CaseIterable, Hashable, Sendable {
     /// The server could not be reached, or the connection broke.
     case network = "Network"
@@ -10,10 +10,11 @@ public enum FailureGroup: String, CaseIterable, Hashable, Sendable {
     case server = "Server"
     /// The disk, the folder or the file name is at fault.
     case file = "File"
-    /// The bytes are not the expected ones.
+    /// The bytes differ from the expected ones.
     case integrity = "Integrity"
 
-    /// The group of an ErrorCode such as `Network.DNS`; nil for an empty code or an unknown group.
+    /// Reads the group of an ErrorCode such as `Network.DNS`; nil for an empty code or an unknown
+    /// group.
     public init?(errorCode: String) {
         self.init(rawValue: String(errorCode.prefix { $0 != "." }))
     }

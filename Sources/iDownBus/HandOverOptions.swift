@@ -2,7 +2,7 @@
 
 public import DBus
 
-/// The options of a download that a browser hands over, and what the browser knows of it.
+/// The options of a download that a browser hands over, and the browser's knowledge of it.
 public struct HandOverOptions: Hashable, Sendable {
     /// The options of the download; ``AddOptions/token`` is required.
     ///
@@ -10,23 +10,22 @@ public struct HandOverOptions: Hashable, Sendable {
     public var download: AddOptions
     /// The status of the response that the browser got.
     public var status: UInt32?
-    /// The length that it announced, in bytes; nil if it did not.
+    /// The length that the response announced, in bytes; nil if it announced none.
     public var size: UInt64?
-    /// The text of its ETag header.
+    /// The response's ETag header.
     public var entityTag: String?
-    /// The text of its Last-Modified header.
+    /// The response's Last-Modified header.
     public var lastModified: String?
-    /// The text of its Content-Type header.
+    /// The response's Content-Type header.
     public var mimeType: String?
-    /// The name that the browser would give the file; the service makes it safe.
+    /// The file name that the browser would use; the service makes it safe.
     public var suggestedName: String?
-    /// Host and port of the proxy that the browser goes through for the URL; nil where it goes
-    /// through none, or does not know.
+    /// The host and port of the browser's proxy for the URL; nil if it uses none, or does not know.
     public var proxy: String?
     /// Whether the download comes from a private window.
     public var isPrivate: Bool
 
-    /// Creates options for a download with this token, of which the browser knows nothing yet.
+    /// Creates options with a token, without anything from the browser.
     public init(token: String) {
         download = AddOptions()
         download.token = token
@@ -35,7 +34,7 @@ public struct HandOverOptions: Hashable, Sendable {
 }
 
 extension HandOverOptions {
-    /// What the browser knows; the other options are those of ``AddOptions``.
+    /// The options that the browser adds to those of ``AddOptions``.
     private static let table = OptionTable<HandOverOptions>([
         .init("status", \.status),
         .init("size", \.size, read: size) { $0.map { .int64(Int64(clamping: $0)) } },
@@ -52,22 +51,23 @@ extension HandOverOptions {
     }
 
     private static func size(_ name: OptionName, _ value: Value) throws(ManagerError) -> UInt64? {
-        // -1 is how browsers say that they do not know it.
+        // Browsers send -1 for an unknown size.
         let number: Int64 = try name.read(value)
         return UInt64(exactly: try name.check(number, within: -1...Int64.max))
     }
 
-    /// An empty text is how browsers say that there is none.
+    /// Returns a text; nil for an empty one, which browsers send for a missing header.
     private static func given(_: OptionName, _ text: String) -> String? {
         text.isEmpty ? nil : text
     }
 
-    /// What a page must not choose.
+    /// The options that a web page must not choose.
     private static let refused = ["directory", "filename", "when-done", "paused"]
 
     /// Decodes the options of a call.
     ///
-    /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key, and never the value.
+    /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key, but never repeats the
+    ///   value.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
         for key in Self.refused where dictionary[key] != nil {
             throw OptionName(key).refusal(

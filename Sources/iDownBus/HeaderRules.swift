@@ -6,15 +6,15 @@ internal import DBus
 enum HeaderRules {
     static let maximumCount = 64
 
-    /// The most bytes of a name and its value together, as common servers accept them.
+    /// The most bytes of a name and its value together, which common servers accept.
     static let maximumBytes = 8 << 10
 
-    /// The most bytes of the cookies that a browser sends: sites with a common login set many.
+    /// The most bytes of a browser's cookies; sites with a common login set many.
     static let maximumCookieBytes = 32 << 10
 
     /// The headers that idown sets itself, by their lowercase names.
     ///
-    /// A client's value would break the connection or the resumption of a download.
+    /// With a client's value, requests or the resumption of a download would break.
     private static let forbidden: [String: String] = Dictionary(
         uniqueKeysWithValues: [
             "Host", "Range", "Accept-Encoding", "Connection", "TE", "Transfer-Encoding",
@@ -24,10 +24,10 @@ enum HeaderRules {
 
     private static let forbiddenPrefixes = ["If-", "Proxy-"]
 
-    /// Decodes the option `headers`, in the order in which they came.
+    /// Decodes the option `headers`, keeping their order.
     ///
-    /// - Throws: `InvalidOption`. The text never repeats a value, nor a name that is not valid,
-    ///   because such a name may be a whole header line with its secret.
+    /// - Throws: `InvalidOption`. The text never repeats a value, or an invalid name, which may be
+    ///   a whole header line with a secret.
     static func headers(
         _: OptionName,
         _ value: Value

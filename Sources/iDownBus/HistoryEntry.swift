@@ -2,15 +2,15 @@
 
 public import DBus
 
-/// One thing that has happened in the attempts of a task: `(tusa{sv})`.
+/// An event in the attempts of a task: `(tusa{sv})`.
 public struct HistoryEntry: Hashable, Sendable {
-    /// When, in µs since the epoch.
+    /// The time of the event, in µs since the epoch.
     public let time: UInt64
-    /// Which connection of the attempt, counted from 1; 0 for the attempt itself.
+    /// The connection of the attempt, counted from 1; 0 for the attempt itself.
     public let connection: UInt32
-    /// What has happened, by the names that GetHistory's documentation lists.
+    /// The kind of event, a name that GetHistory's documentation lists.
     public let what: String
-    /// The details, by names; later versions may add some.
+    /// The details by name; later versions may add some.
     public let details: [String: Value]
 
     /// Creates an entry.

@@ -2,11 +2,12 @@
 
 internal import DBus
 
-/// The signals about the list, without the list itself; one task may iterate over it.
+/// The changes of the list, without the list itself; one task may iterate over them.
 ///
-/// It serves who asks for pages of the list with ``ManagerClient/findTasks(_:)``. It begins with
-/// ``ListNews/anew``, which says that everything must be asked anew; so does each new service, and the
-/// loss of signals because more came than were taken. It ends with the connection.
+/// Use it together with pages of the list from ``ManagerClient/findTasks(_:)``. The first element
+/// is ``ListNews/anew``: ask for all pages again. The same element follows whenever a service
+/// starts, many tasks are added at once, or signals are lost because too many were waiting. The
+/// sequence ends with the connection.
 public struct ListSignals: AsyncSequence, Sendable {
     /// The error that iterating can throw.
     public typealias Failure = ManagerError
@@ -23,16 +24,16 @@ public struct ListSignals: AsyncSequence, Sendable {
 
         init(client: ManagerClient) { self.client = client }
 
-        /// The next news; nil at the end of the connection.
+        /// Returns the next news; nil at the end of the connection.
         ///
-        /// - Throws: What the bus answers to the wish to listen.
+        /// - Throws: The bus's error if it does not accept the match rules.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ManagerError) -> ListNews? {
             while true {
                 guard signals != nil else {
                     signals = try await client.signalsAndOwners().makeAsyncIterator()
-                    // The owner of this moment.
+                    // Skip the present owner: `.anew` covers it.
                     _ = try? await signals?.next()
                     return .anew
                 }
@@ -60,7 +61,7 @@ public struct ListSignals: AsyncSequence, Sendable {
             }
         }
 
-        /// The next news; nil at the end of the connection.
+        /// Returns the next news; nil at the end of the connection.
         public mutating func next() async throws(ManagerError) -> ListNews? {
             try await next(isolation: nil)
         }
@@ -68,6 +69,7 @@ public struct ListSignals: AsyncSequence, Sendable {
 }
 
 extension ManagerClient {
-    /// Tells what changes in the list, for who asks for its pages; listening starts no service.
+    /// Returns the changes of the list, for clients that ask for its pages; does not start the
+    /// service.
     public func listSignals() -> ListSignals { ListSignals(client: self) }
 }

@@ -2,9 +2,9 @@
 
 public import DBus
 
-/// The list of tasks, kept up to date by what ``ManagerClient/listNews(properties:)`` tells.
+/// A list of tasks that stays current by applying ``ManagerClient/listNews(properties:)``.
 ///
-/// It never goes back: what is said of a task counts only if it is not older than what is known.
+/// News about a task that are older than the list's own state are ignored.
 ///
 /// ```swift
 /// import iDownBus
@@ -18,30 +18,32 @@ public import DBus
 /// }
 /// ```
 public struct LiveList: Sendable {
-    /// What became of one task: nil before it was known, nil once it is gone.
+    /// The change of one task: `old` is nil if it was unknown, `new` is nil if it is gone.
     public struct Change: Sendable {
-        /// The task as it was known.
+        /// The task before the change; nil if it was unknown.
         public let old: TaskProperties?
-        /// The task as it is known now.
+        /// The task after the change; nil if it is gone.
         public let new: TaskProperties?
     }
 
     /// The tasks by their ids.
     public private(set) var tasks: [String: TaskProperties] = [:]
-    /// Whether all tasks are known; false until the first list is complete.
+    /// Whether the list is complete; false until the first full answer.
     public private(set) var isWhole = false
-    /// Whether the service is on the bus.
+    /// Whether the list follows a running service.
+    ///
+    /// False before the first news, and from the service's end until the list has caught up again.
     public private(set) var isServed = false
-    /// The serial of the last whole answer; 0 before it, and of services that give none.
+    /// The serial of the last complete answer; 0 before it, and from services without serials.
     private var serial: UInt64 = 0
 
-    /// Creates a list that knows nothing yet.
+    /// Creates an empty list.
     public init() {}
 
-    /// Takes the next news, in the order in which it came.
+    /// Applies the next news; call it in the order in which they came.
     ///
-    /// - Parameter news: What ``ManagerClient/listNews(properties:)`` told.
-    /// - Returns: What became of each task; nothing where all tasks were forgotten.
+    /// - Parameter news: An element of ``ManagerClient/listNews(properties:)``.
+    /// - Returns: The changes of the tasks; empty if the list was cleared.
     @discardableResult
     public mutating func apply(_ news: ListNews) -> [Change] {
         switch news {
@@ -51,12 +53,12 @@ public struct LiveList: Sendable {
             isWhole = false
             isServed = true
             return []
-        // It is up to date once what has changed meanwhile is told.
+        // The list is current once the changes made meanwhile have been applied.
         case .came: return []
         case .page(let page), .added(let page): return page.compactMap { take($0) }
         case .event(.added(let task)):
-            // One commit may add and start a task, and both have its serial: an answer that is known
-            // already told of both.
+            // One commit may add and start a task, with one serial for both: an answer with that
+            // serial already contains both.
             if task.serial > 0, let old = tasks[task.id], task.serial <= old.serial { return [] }
             return [take(task)].compactMap(\.self)
         case .event(.changed(let id, let state, let changed)):
@@ -86,11 +88,11 @@ public struct LiveList: Sendable {
         var new = task
         if let old {
             guard task.serial >= old.serial else { return nil }
-            // A page is longer under way than a signal of progress.
+            // The known progress is newer, because a page takes longer to arrive than a signal.
             if task.serial == old.serial { new.takeProgress(of: old) }
         } else if task.serial > 0, task.serial <= serial {
-            // The last whole answer had every task up to its serial but those that were removed:
-            // what comes late must not bring one back, since its removal may be told no more.
+            // The last complete answer had every remaining task up to its serial. A late page must
+            // not bring back a removed task, because its removal may not be reported again.
             return nil
         }
         tasks[task.id] = new
@@ -105,7 +107,7 @@ public struct LiveList: Sendable {
         guard let old = tasks[id] else { return nil }
         var new = old.applying(changed)
         new.state = state
-        // Services before version 2 give none, and tell all in order.
+        // Services before version 2 send no serials, and all news in order.
         guard new.serial >= old.serial else { return nil }
         tasks[id] = new
         return Change(old: old, new: new)
@@ -126,53 +128,53 @@ extension TaskProperties {
     }
 }
 
-/// What ``LiveList`` is told.
+/// News about the list, for ``LiveList/apply(_:)``.
 public enum ListNews: Sendable {
-    /// What was known is void; pages of all tasks follow.
+    /// Forget all tasks; pages of all tasks follow.
     case anew
-    /// Tasks as they are.
+    /// Tasks in their present state.
     case page([TaskProperties])
-    /// Tasks that were added while the news were heard, many at once.
+    /// Tasks that were added together after the news began.
     case added([TaskProperties])
-    /// One task.
+    /// A change of one task.
     case event(ManagerEvent)
-    /// Tasks that have the same state now, and the properties that changed and are the same in all.
+    /// The ids of tasks that changed together, their common state, and their changed properties
+    /// with equal values.
     case changed([String], TaskProperties.State, [String: Value])
-    /// Tasks that are not in the list any more.
+    /// The ids of tasks that were removed from the list.
     case removed([String])
-    /// All that was to be caught up with has been told, up to this serial; 0 from services that give
-    /// none.
+    /// The list is complete up to this serial; 0 from services without serials.
     case whole(UInt64)
-    /// The service has left the bus; what is known stays until it is back, but nothing moves.
+    /// The service has left the bus: the list stays as it is, but no task makes progress.
     case left
-    /// The service has come to the bus; what has changed meanwhile follows.
+    /// The service is on the bus again; the changes made meanwhile follow.
     case came
 }
 
-/// The news of the list; one task may iterate over it.
+/// The news of the list; one task may iterate over them.
 ///
-/// It begins with the whole list, page by page, or with this moment, and goes on with what changes.
-/// After a restart of the service, or where more signals came than were taken, it catches up by the
-/// serial, and begins anew where the service does not know the changes any more. It ends with the
-/// connection.
+/// The sequence begins with the whole list, page by page, or with the present moment, and continues
+/// with the changes. After a restart of the service, or if signals were lost because too many were
+/// waiting, it asks for the changes since the last serial. If the service no longer knows these
+/// changes, the sequence begins again with the whole list. It ends with the connection.
 public struct ListNewsSequence: AsyncSequence, Sendable {
     /// The error that iterating can throw.
     public typealias Failure = ManagerError
 
     let client: ManagerClient
     let properties: [TaskProperty]
-    /// Where the news begin; nil for the whole list.
+    /// The moment at which the news begin; nil to begin with the whole list.
     var start: Start?
 
-    /// A moment from which on the news are told.
+    /// A moment at which news begin.
     struct Start: Sendable {
-        /// The signals, heard before the position was asked for.
+        /// The signals, subscribed before the position was asked for.
         let signals: SignalSequence<Proxy.Event>
-        /// Where the list stood; nil of services that have no serials.
+        /// The position of the list at that moment; nil from services without serials.
         let position: Position?
     }
 
-    /// A place in the history of a list.
+    /// A position in the history of a list.
     struct Position: Sendable {
         let list: String
         let serial: UInt64
@@ -187,20 +189,23 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let client: ManagerClient
         let properties: [TaskProperty]
-        /// The moment to begin with; nil once it was used.
+        /// The moment at which to begin; nil once used, and to begin with the whole list.
         private var start: Start?
         private var signals: SignalSequence<Proxy.Event>.Iterator?
         private var rest: [ListNews] = []
-        /// Where the last whole answer stands; nil before the first one.
+        /// The position of the last complete answer; nil before the first one.
         private var position: Position?
         private var isBehind = true
-        /// Whether the service that comes next gave the position: the question had started it.
+        /// Whether the next service to appear is the one that gave the position, because that
+        /// question started it.
         private var isNextKnown = false
-        /// The list whose pages are being read, and where the next one begins.
+        /// The list whose pages are being read, and the query for the next page; nil between
+        /// answers.
         private var reading: (list: String, query: ChangesQuery)?
-        /// The tasks that signals about many told of, and that are on no page yet.
+        /// The ids of tasks that TasksAdded reported and no page has contained yet.
         private var announced: Set<String> = []
-        /// Whether the end of a service is news, and no failure.
+        /// Whether a service that ends is news and not an error: true after the first complete
+        /// answer, and from the start for news that begin at a moment.
         private var hasBegun: Bool
 
         init(client: ManagerClient, properties: [TaskProperty], start: Start?) {
@@ -210,9 +215,9 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             hasBegun = start != nil
         }
 
-        /// The next news; nil at the end of the connection.
+        /// Returns the next news; nil at the end of the connection.
         ///
-        /// - Throws: What the service answers to the question for its list.
+        /// - Throws: The service's error if it does not return its list.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ManagerError) -> ListNews? {
@@ -227,7 +232,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             return rest.removeFirst()
         }
 
-        /// The next news; nil at the end of the connection.
+        /// Returns the next news; nil at the end of the connection.
         public mutating func next() async throws(ManagerError) -> ListNews? {
             try await next(isolation: nil)
         }
@@ -239,18 +244,19 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 signals = try await client.signalsAndOwners().makeAsyncIterator()
             }
             (reading, isBehind) = (nil, start == nil)
-            // The owner of that moment; a service that does not run is started by the first call.
+            // The present owner; if no service runs, the first call starts one.
             if case .owner(nil) = try? await signals?.next() { isNextKnown = start != nil }
             start = nil
         }
 
-        /// Takes one signal; false at the end.
+        /// Reads one signal; false at the end.
         private mutating func hear() async throws(ManagerError) -> Bool {
             let event: Proxy.Event?
             do throws(BusError) {
                 event = try await signals?.next()
             } catch {
-                // Too many came: some are lost, and the serial tells what they said.
+                // Some signals are lost because too many were waiting; the serial recovers their
+                // contents.
                 signals = nil
                 return true
             }
@@ -259,7 +265,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             case .owner(nil): rest = [.left]
             case .owner:
                 rest = [.came]
-                // Pages of the one before it mean nothing any more.
+                // The pages of the previous service are void.
                 (reading, isBehind) = (nil, !isNextKnown)
                 isNextKnown = false
             case .signal(let signal):
@@ -267,7 +273,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 case .one(let event): rest = [.event(event)]
                 case .changed(let ids, let state, let common): rest = [.changed(ids, state, common)]
                 case .removed(let ids): rest = [.removed(ids)]
-                // Their names and URLs are not in the signal.
+                // The signal does not contain the tasks' names and URLs.
                 case .added(let ids, _):
                     announced.formUnion(ids)
                     isBehind = true
@@ -277,7 +283,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             return true
         }
 
-        /// Asks for what has changed since the last whole answer.
+        /// Asks for the changes since the last complete answer.
         private mutating func catchUp() async throws(ManagerError) {
             do throws(ManagerError) {
                 do throws(ManagerError) {
@@ -290,11 +296,11 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 let hasBegun = hasBegun || reading != nil
                 (reading, isBehind) = (nil, false)
                 switch error.code {
-                // Nobody knows what has changed: begin anew.
+                // The changes are not known any more: begin again with the whole list.
                 case .limitExceeded where position != nil:
                     position = nil
                     isBehind = true
-                // It ends: its next owner is told of.
+                // This service is ending; the signals will report its next owner.
                 case .stopping where hasBegun, .noReply where hasBegun:
                     rest = [.left]
                 default: throw error
@@ -302,7 +308,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             }
         }
 
-        /// Whether a service answers so that has no serials: one of version 1.
+        /// Whether an error is that of a service of version 1, which has no serials.
         private static func isOlder(_ code: ManagerError.Code?) -> Bool {
             switch code {
             case .unknownMethod, .unknownProperty, .unknownInterface: true
@@ -327,7 +333,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             let page = try await client.page(of: query, since: position?.serial ?? 0)
             append(page.tasks)
             reading?.query.next = page.next
-            // The first page is short, so that it is there at once.
+            // Only the first page is short, so that it arrives early.
             reading?.query.limit = .max
             guard page.next.isEmpty else { return }
             position = Position(list: list, serial: page.serial)
@@ -335,7 +341,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             end(with: rest + [.removed(page.removed), .whole(page.serial)])
         }
 
-        /// All that there was to catch up with is told by these news.
+        /// Ends catching up with these news.
         private mutating func end(with news: [ListNews]) {
             rest = news
             (reading, isBehind, hasBegun) = (nil, false, true)
@@ -350,20 +356,22 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
 }
 
 extension ManagerClient {
-    /// Tells the whole list and then what changes in it; the first call starts the service.
+    /// Returns the news of the list: all tasks first, then the changes.
     ///
-    /// - Parameter properties: The properties that are needed of each task, beside Id and Serial; an
-    ///   empty array means all. Signals may tell others, too.
+    /// The first call starts the service.
+    ///
+    /// - Parameter properties: The properties that are needed of each task, in addition to Id and
+    ///   Serial; an empty array means all. Signals may contain others, too.
     /// - Returns: The news, for one task to iterate over.
     public func listNews(properties: [TaskProperty] = []) -> ListNewsSequence {
         ListNewsSequence(client: self, properties: properties)
     }
 
-    /// Tells what changes in the list from now on, without the list; asking starts the service.
+    /// Returns the changes of the list from now on, without the list; starts the service.
     ///
-    /// What the caller adds or reads after this call, it follows without missing a change.
+    /// The sequence misses no change of a task that the caller adds or reads after this call.
     ///
-    /// - Returns: The news, for one task to iterate over. They are kept until they are taken.
+    /// - Returns: The news, for one task to iterate over. They wait until they are read.
     public func newsFromNow() async throws(ManagerError) -> ListNewsSequence {
         let signals = try await signalsAndOwners()
         let position: ListNewsSequence.Position?
@@ -383,7 +391,7 @@ extension ManagerClient {
         )
     }
 
-    /// Returns the manager's signals and owners, beginning when this method returns.
+    /// Returns the manager's signals and owners, from the moment this method returns.
     func signalsAndOwners() async throws(ManagerError) -> SignalSequence<Proxy.Event> {
         try await asking { () throws(BusError) in try await manager.events() }
     }

@@ -4,7 +4,7 @@ internal import DBus
 
 // The methods of `org.freedesktop.Application`, which desktops call.
 extension ManagerClient {
-    /// Adds what a person opened, all of it or nothing, into the user's download folder.
+    /// Adds the links and metalinks that a person opened, all or none, into the download folder.
     ///
     /// - Parameter uris: URLs, `idown:` links, and `file:` URIs of local metalinks; at most
     ///   ``Contract/maximumURLs``.
@@ -14,12 +14,12 @@ extension ManagerClient {
         try await callApplication(Contract.Method.open, uris, Self.platformData)
     }
 
-    /// Shows the list to the user, in the window where that is installed.
+    /// Shows the list to the user, in the window if that is installed.
     ///
-    /// It starts the service if it is not running, so that unfinished tasks continue.
+    /// This starts the service if it is not running, so that unfinished tasks continue.
     ///
     /// - Parameter token: An activation token, which lets the window take the focus; nil for none.
-    /// - Throws: `Stopping`, or that there is no service.
+    /// - Throws: `Stopping`; an error that ``ManagerError/isUnreachable`` if there is no service.
     public func activate(token: String? = nil) async throws(ManagerError) {
         let data = token.map { [Contract.activationToken: Value.string($0)] } ?? Self.platformData
         try await callApplication(Contract.Method.activate, data)

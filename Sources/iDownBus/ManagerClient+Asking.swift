@@ -2,18 +2,17 @@
 
 internal import DBus
 
-// Calls, repeated if the service ends, and the conversion of their errors.
+// Calls that are repeated if the service ends, and the conversion of their errors.
 extension ManagerClient {
     /// Makes a call and turns its error reply into an error of the contract.
     ///
-    /// If no service answered, the error's text says what to do.
+    /// If no service answered, the error's text says what the user can do.
     ///
     /// - Parameters:
-    ///   - outlivesService: Whether to make the call again to the next service if this one is
-    ///     ending.
+    ///   - outlivesService: Whether to repeat the call with the next service if this one is ending.
     ///   - body: Makes the call; it may run more than once.
     /// - Returns: The answer.
-    /// - Throws: The error reply, or why there was no answer.
+    /// - Throws: The error reply, or the reason why there was no answer.
     func asking<Output>(
         outlivesService: Bool = true,
         _ body: () async throws(BusError) -> Output
@@ -38,10 +37,10 @@ extension ManagerClient {
         }
     }
 
-    /// Repeats a call until a service answers that is not ending.
+    /// Repeats a call until a service that is not ending answers.
     ///
-    /// `Stopping` says that nothing was changed and that the next call starts the service. But
-    /// while the ending service still owns the name, a call goes to that service.
+    /// `Stopping` means that nothing was changed and that the next call starts the service. But
+    /// while the ending service still owns the name, calls go to that service.
     private func askingNext<Output>(
         _ changes: SignalSequence<Bool>,
         _ body: () async throws(BusError) -> Output
@@ -49,7 +48,8 @@ extension ManagerClient {
         let end = ContinuousClock.now + manager.timeout
         while true {
             do throws(ManagerError) {
-                // At once the first time: the service may have left before the signals began.
+                // The first time without waiting: the service may have left before the signals
+                // began.
                 return try await askingOnce(body)
             } catch {
                 guard error.code == .stopping,
@@ -59,12 +59,12 @@ extension ManagerClient {
         }
     }
 
-    /// Returns a sequence that tells when the service comes (true) and goes (false).
+    /// Returns a sequence with true each time the service appears and false each time it leaves.
     func ownerChanges() async throws(BusError) -> SignalSequence<Bool> {
         try await manager.connection.ownerChanges(of: Contract.busName).map { $0.newOwner != nil }
     }
 
-    /// Returns whether another signal arrives within a time.
+    /// Returns whether another element arrives within a time.
     private static func isNext(in changes: SignalSequence<Bool>, within time: Duration) async
         -> Bool
     {

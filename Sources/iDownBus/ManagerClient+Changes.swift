@@ -2,9 +2,9 @@
 
 internal import DBus
 
-/// What has changed in the list since a serial.
+/// The changes of the list since a serial.
 public struct ListChanges: Hashable, Sendable {
-    /// The serial to go on from.
+    /// The serial for the next question.
     public var serial: UInt64
     /// The tasks that changed or were added.
     public var tasks: [TaskProperties]
@@ -13,14 +13,15 @@ public struct ListChanges: Hashable, Sendable {
 }
 
 extension ManagerClient {
-    /// Returns all that has changed since a serial, by asking for page after page.
+    /// Returns all changes since a serial, by asking for page after page.
     ///
     /// - Parameters:
-    ///   - serial: The serial of the last answer; 0 for the empty list, which gives all tasks.
+    ///   - serial: The serial of the last answer; 0 returns all tasks.
     ///   - list: The list that the serial belongs to; nil means the service's present one.
-    ///   - properties: The properties to return, beside Id and Serial; an empty array means all.
-    /// - Returns: The changes; a task that changed meanwhile is there once, as it was last.
-    /// - Throws: `LimitExceeded` where the changes are not known any more: ask for those since 0.
+    ///   - properties: The properties to return, in addition to Id and Serial; an empty array means
+    ///     all.
+    /// - Returns: The changes; a task that changed during the call appears once, in its last state.
+    /// - Throws: `LimitExceeded` if the changes are not known any more: ask for those since 0.
     public func changes(
         since serial: UInt64,
         of list: String? = nil,
@@ -51,7 +52,7 @@ extension ManagerClient {
         return changes
     }
 
-    /// Returns one page of what has changed since a serial.
+    /// Returns one page of the changes since a serial.
     func page(
         of query: ChangesQuery,
         since serial: UInt64
@@ -70,7 +71,8 @@ extension ManagerClient {
         return (serial, next, tasks, removed)
     }
 
-    /// Returns which list of tasks this is; another one after the list was made anew or restored.
+    /// Returns the id of the list of tasks, which changes when the list is created again or
+    /// restored.
     public func listID() async throws(ManagerError) -> String {
         try await get(Contract.Property.listID)
     }
@@ -80,7 +82,8 @@ extension ManagerClient {
         try await get(Contract.Property.serial)
     }
 
-    /// Has the objects of tasks announce their changes to the whole bus, until this connection ends.
+    /// Makes the objects of tasks announce their changes to the whole bus, until this connection
+    /// ends.
     public func subscribe() async throws(ManagerError) {
         try await call(Contract.Method.subscribe)
     }

@@ -2,22 +2,22 @@
 
 internal import DBus
 
-// Hand-overs from a browser, which holds its own response meanwhile.
+// Downloads that a browser hands over; the browser keeps its own response open meanwhile.
 extension ManagerClient {
     private typealias Name = Contract.Method
 
-    /// Hands over a download whose response a browser holds.
+    /// Hands over a download that a browser has begun and holds.
     ///
-    /// The service asks the server itself, and compares the answer with what the browser saw. The
-    /// task is provisional then: it is in no list before ``confirm(_:)``. Cancel the browser's own
-    /// download first, and call ``confirm(_:)`` then; if anything goes wrong, call ``withdraw(_:)``
-    /// and let the browser go on.
+    /// The service sends the request itself, and compares the answer with what the browser saw. The
+    /// task is then provisional: no list contains it before ``confirm(_:)``. Cancel the browser's
+    /// own download first, then call ``confirm(_:)``. If anything goes wrong, call ``withdraw(_:)``
+    /// and let the browser continue.
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - options: The options, with a token, and what the browser knows.
+    ///   - options: The options, with a token, and what the browser knows about the download.
     /// - Returns: The id of the future task.
-    /// - Throws: `Disagreed` if the answers differ, or after 3 seconds; nothing is left then.
+    /// - Throws: `Disagreed` if the answers differ, or after 3 seconds; no task is left then.
     ///   `InvalidState` for a token that was withdrawn; the errors of ``addURL(_:options:)``;
     ///   `AccessDenied` from a sandbox.
     public func handOver(
@@ -27,18 +27,18 @@ extension ManagerClient {
         try await call(Name.handOver, url, options.dictionary, returning: String.self)
     }
 
-    /// Makes what was handed over a task like any other; the browser has cancelled its own download.
+    /// Turns a handed-over download into a normal task; cancel the browser's own download first.
     ///
     /// - Returns: The task's id: that of an unfinished task with the same URL, if there is one.
-    /// - Throws: `NoSuchTask` for a token that is unknown, or was withdrawn.
+    /// - Throws: `NoSuchTask` for a token that is unknown or was withdrawn.
     public func confirm(_ token: String) async throws(ManagerError) -> String {
         try await call(Name.confirm, token, returning: String.self)
     }
 
-    /// Takes away what was handed over, confirmed or not; the token is never taken again.
+    /// Removes a handed-over download, confirmed or not; its token is never accepted again.
     ///
-    /// It may be called before ``handOver(_:options:)`` has been answered, and for a token that
-    /// nobody knows. A finished file stays.
+    /// It may be called before ``handOver(_:options:)`` has been answered, and for an unknown
+    /// token. A finished file stays.
     public func withdraw(_ token: String) async throws(ManagerError) {
         try await call(Name.withdraw, token)
     }

@@ -3,14 +3,14 @@
 internal import DBus
 
 extension ManagerClient {
-    /// Returns whether the service is running; asking does not start it.
+    /// Returns whether the service is running; does not start it.
     public func isRunning() async throws(ManagerError) -> Bool {
         try await asking { () throws(BusError) in try await manager.owner } != nil
     }
 
-    /// Returns the service's process number, for people; nil where the service does not run.
+    /// Returns the service's process id, for people; nil if the service does not run.
     ///
-    /// Asking does not start it.
+    /// This does not start the service.
     public func processID() async throws(ManagerError) -> UInt32? {
         try await asking { () throws(BusError) in
             try await manager.connection.processID(of: Contract.busName)

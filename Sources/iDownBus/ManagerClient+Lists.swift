@@ -6,7 +6,7 @@ extension ManagerClient {
     /// A task that is added or removed between two pages may be missing or appear twice; compare
     /// ids.
     ///
-    /// - Parameter query: What to look for; its limit bounds the whole result.
+    /// - Parameter query: The query; its limit applies to the whole result.
     /// - Returns: The tasks.
     /// - Throws: The first error of a page.
     public func allTasks(
@@ -24,7 +24,7 @@ extension ManagerClient {
     }
 }
 
-/// The pages of a list, asked for until it is whole.
+/// Reads all pages of a list.
 private struct TaskPages {
     let client: ManagerClient
     let query: TaskQuery
@@ -68,7 +68,7 @@ private struct TaskPages {
         }
     }
 
-    /// The tasks of one page: about 10 MB, far below what an answer may hold, and few round trips.
+    /// The tasks of one page: about 10 MB, far below the limit of an answer, with few round trips.
     private static let page: UInt32 = 20_000
 
     /// Returns the tasks that match a query by asking for several pages at once: while the service
@@ -123,7 +123,7 @@ private struct TaskPages {
         }
     }
 
-    /// The tasks of one page, where several pages are asked for at once.
+    /// The tasks of one page when several pages are asked for at once.
     private static let shortPage: UInt32 = 2_500
     private static let pagesAtOnce: UInt32 = 4
 }

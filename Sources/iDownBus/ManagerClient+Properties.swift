@@ -6,7 +6,7 @@ public import iDownSettings
 extension ManagerClient {
     private typealias Name = Contract.Property
 
-    /// Returns all settings that this service has, in the order of `Setting`.
+    /// Returns all settings of this service, in the order of `Setting`.
     public func settings() async throws(ManagerError) -> [(
         setting: Setting, content: Setting.Content
     )] {
@@ -19,9 +19,9 @@ extension ManagerClient {
         return Self.settings(in: properties)
     }
 
-    /// Returns the settings that an interface has.
+    /// Returns the settings of an interface.
     ///
-    /// - Throws: `UnknownInterface` where an older service does not have it.
+    /// - Throws: `UnknownInterface` if an older service does not have the interface.
     package func settings(
         of place: Setting.Place
     ) async throws(ManagerError) -> [(setting: Setting, content: Setting.Content)] {
@@ -50,8 +50,8 @@ extension ManagerClient {
     /// Changes a setting; the change is durable on return.
     ///
     /// - Throws: `InvalidArgs` for a value that the setting cannot have; `PropertyReadOnly` for a
-    ///   setting that only the user changes, in the file; `InvalidDestination` for a download folder
-    ///   that is not allowed.
+    ///   setting that the user can only change in the file; `InvalidDestination` for a download
+    ///   folder that is not allowed.
     public func set(_ setting: Setting, to content: Setting.Content) async throws(ManagerError) {
         let properties = manager.at(nil, "org.freedesktop.DBus.Properties")
         try await asking { () throws(BusError) in
@@ -71,15 +71,14 @@ extension ManagerClient {
         return try await asking { () throws(BusError) in try await proxy.getAll() }
     }
 
-    /// Returns the version of the service; asking for it starts the service.
+    /// Returns the version of the service; starts the service.
     public func version() async throws(ManagerError) -> String {
         try await get(Name.version)
     }
 
-    /// Returns what the service can do beyond the first version of the contract.
+    /// Returns the service's features beyond the first version of the contract.
     ///
-    /// Words that this library does not know are left out. A service that does not have the property
-    /// has none of them.
+    /// Unknown words are left out. A service without the property has no such features.
     public func capabilities() async throws(ManagerError) -> Set<Capability> {
         do {
             let words: [String] = try await get(Name.capabilities)

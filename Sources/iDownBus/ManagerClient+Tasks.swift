@@ -13,7 +13,7 @@ extension ManagerClient {
     /// - Parameters:
     ///   - url: An http, https, ftp, ftps or sftp URL of at most ``Contract/maximumURLBytes``
     ///     bytes.
-    ///   - options: How to download it; the service decides what they leave open.
+    ///   - options: The options; the service decides about those that are not set.
     /// - Returns: The task's id.
     /// - Throws: `InvalidURL`, `UnsupportedScheme`, `InvalidOption`, `InvalidDestination`,
     ///   `FileExists`, `StoreFailed`, `LimitExceeded`.
@@ -29,11 +29,11 @@ extension ManagerClient {
         )
     }
 
-    /// Adds all URLs together or none, in one durable commit.
+    /// Adds all URLs or none, in one durable commit.
     ///
     /// - Parameters:
     ///   - urls: At most ``Contract/maximumURLs`` URLs.
-    ///   - options: They apply to every URL; ``AddOptions/token`` stands for the whole call. With
+    ///   - options: The options for every URL; ``AddOptions/token`` applies to the whole call. With
     ///     more than one URL, `filename`, `checksum`, `mirrors` and `expectedSize` are refused.
     /// - Returns: One id per URL, in the same order.
     /// - Throws: The errors of ``addURL(_:options:)``; the text names a bad URL by its position,
@@ -45,7 +45,7 @@ extension ManagerClient {
         try await call(Name.addURLs, urls, options.dictionary, returning: [String].self)
     }
 
-    /// Adds all downloads, each with its own options, together or none, in one durable commit.
+    /// Adds all downloads, each with its own options, or none, in one durable commit.
     ///
     /// - Parameter downloads: At most ``Contract/maximumURLs``. Each may have a token of its own.
     /// - Returns: One id per download, in the same order.
@@ -55,15 +55,15 @@ extension ManagerClient {
         try await call(Name.addMany, downloads.map(\.dictionary), returning: [String].self)
     }
 
-    /// Adds all files that a metalink of this machine lists, or none.
+    /// Adds all files that a local metalink lists, or none.
     ///
     /// - Parameters:
     ///   - path: The absolute path of the metalink, whose name ends in `.meta4` or `.metalink`.
     ///   - options: The options for every file. `filename`, `checksum`, `mirrors` and
     ///     `expected-size` are refused, because the metalink has its own.
     /// - Returns: One id per file, in the order of the metalink.
-    /// - Throws: `InvalidURL` if the file cannot be read or is not a metalink; `AccessDenied` from a
-    ///   sandbox; otherwise as ``addURLs(_:options:)``.
+    /// - Throws: `InvalidURL` if the file cannot be read or is not a metalink; `AccessDenied` from
+    ///   a sandbox; otherwise the errors of ``addURLs(_:options:)``.
     public func addMetalink(
         at path: String,
         options: AddOptions = AddOptions()
@@ -71,13 +71,13 @@ extension ManagerClient {
         try await call(Name.addMetalink, path, options.dictionary, returning: [String].self)
     }
 
-    /// Asks a server about a file, by one request and its redirects; adds nothing.
+    /// Asks a server about a file without adding it, with one request and its redirects.
     ///
     /// - Parameters:
-    ///   - url: As for ``addURL(_:options:)``.
-    ///   - options: How it would be downloaded; `headers`, `cookies`, `referrer`, `userAgent` and
-    ///     `filename` matter here.
-    /// - Returns: What the server says.
+    ///   - url: The URL, as for ``addURL(_:options:)``.
+    ///   - options: The options of a download; only `headers`, `cookies`, `referrer`, `userAgent`
+    ///     and `filename` matter here.
+    /// - Returns: The server's description of the file.
     /// - Throws: `RequestFailed`, whose text begins with an ErrorCode such as `Server.NotFound`;
     ///   `AccessDenied` from a sandbox; `InvalidURL`, `UnsupportedScheme`, `InvalidOption`,
     ///   `LimitExceeded`.
@@ -91,7 +91,7 @@ extension ManagerClient {
                 url,
                 options.dictionary,
                 returning: [String: Value].self,
-                // The service itself waits for a minute.
+                // The service itself waits up to a minute.
                 patience: .seconds(90)
             )
         )
@@ -146,7 +146,7 @@ extension ManagerClient {
         try await call(Name.pauseAll, returning: UInt32.self)
     }
 
-    /// Resumes several tasks in one commit; skips those whose state does not allow it.
+    /// Resumes several tasks in one commit; skips tasks whose state does not allow it.
     ///
     /// - Returns: How many tasks changed.
     /// - Throws: `NoSuchTask` if an id is unknown; nothing changed then.
@@ -154,7 +154,7 @@ extension ManagerClient {
         try await call(Name.startTasks, ids, returning: UInt32.self)
     }
 
-    /// Pauses several tasks in one commit; skips those whose state does not allow it.
+    /// Pauses several tasks in one commit; skips tasks whose state does not allow it.
     ///
     /// - Returns: How many tasks changed.
     /// - Throws: `NoSuchTask` if an id is unknown; nothing changed then.
@@ -162,7 +162,7 @@ extension ManagerClient {
         try await call(Name.pauseTasks, ids, returning: UInt32.self)
     }
 
-    /// Cancels several tasks in one commit; skips those whose state does not allow it.
+    /// Cancels several tasks in one commit; skips tasks whose state does not allow it.
     ///
     /// - Returns: How many tasks changed.
     /// - Throws: `NoSuchTask` if an id is unknown; nothing changed then.
@@ -174,8 +174,9 @@ extension ManagerClient {
     ///
     /// - Parameters:
     ///   - ids: The tasks.
-    ///   - options: Whether finished files go to the trash; without it they stay.
-    /// - Returns: How many tasks were removed. A task whose file no trash takes stays.
+    ///   - options: Whether finished files go to the trash; by default they stay.
+    /// - Returns: How many tasks were removed. A task stays if its file cannot be moved to the
+    ///   trash.
     /// - Throws: `NoSuchTask` if an id is unknown; nothing changed then.
     public func removeTasks(
         _ ids: [String],
@@ -198,8 +199,7 @@ extension ManagerClient {
         try await set(.speedLimit, to: limit, of: id)
     }
 
-    /// Sets how many connections a task may open at once; 0 stands for the service's
-    /// MaxConnectionsPerDownload.
+    /// Sets how many connections a task may open at once; 0 means MaxConnectionsPerDownload.
     ///
     /// - Throws: `NoSuchTask`; `InvalidArgs` outside ``Contract/maxConnections``.
     public func setMaxConnections(_ count: UInt32, of id: String) async throws(ManagerError) {
@@ -231,9 +231,9 @@ extension ManagerClient {
         try await call(Name.clearCompleted, returning: UInt32.self)
     }
 
-    /// Gives a task a fresh link, for example when its old one expired.
+    /// Replaces a task's URL, for example because the old one has expired.
     ///
-    /// The bytes on disk are kept if the new link leads to the same file; otherwise the task starts
+    /// The bytes on disk are kept if the new URL leads to the same file; otherwise the task starts
     /// from zero.
     ///
     /// - Throws: `NoSuchTask`; `InvalidURL`; `UnsupportedScheme`; `InvalidState` for a completed or
@@ -242,13 +242,13 @@ extension ManagerClient {
         try await call(Name.setURL, id, url)
     }
 
-    /// Changes options of a task, all of them or none.
+    /// Changes options of a task, all or none.
     ///
-    /// A running transfer follows new limits at once, and connects anew for the other options; the
+    /// A running transfer applies new limits immediately, and reconnects for other options; the
     /// bytes on disk are kept.
     ///
-    /// - Throws: `NoSuchTask`; `InvalidState` if the task's state does not allow one of the options;
-    ///   otherwise as ``addURL(_:options:)``.
+    /// - Throws: `NoSuchTask`; `InvalidState` if the task's state does not allow one of the
+    ///   options; otherwise the errors of ``addURL(_:options:)``.
     public func setOptions(
         _ options: EditOptions,
         of id: String
@@ -256,13 +256,14 @@ extension ManagerClient {
         try await call(Name.setOptions, id, options.dictionary)
     }
 
-    /// Reads a finished file again and compares it with what is known of it: its digest, or else its
+    /// Reads a finished file again and compares it with its known digest or, without one, its
     /// length.
     ///
-    /// The call has no time limit. The reading ends if all who wait for it have left the bus.
+    /// The call has no time limit. The service stops reading when all callers that wait for the
+    /// result have left the bus.
     ///
-    /// - Returns: How the file was checked. ``TaskProperties/Integrity/none`` means that the file is
-    ///   not what it should be; the task's error code and error message tell why.
+    /// - Returns: How the file was checked. ``TaskProperties/Integrity/none`` means that the file
+    ///   differs from what it should be; the task's error code and error message say why.
     /// - Throws: `NoSuchTask`; `InvalidState` for a task that is not completed; `LimitExceeded`.
     public func verify(_ id: String) async throws(ManagerError) -> TaskProperties.Integrity {
         let word = try await call(
@@ -285,8 +286,8 @@ extension ManagerClient {
     ///
     /// - Parameters:
     ///   - ids: The tasks.
-    ///   - properties: The properties to return of each task, beside the id; an empty array means
-    ///     all. Properties that were not asked for keep the defaults of ``TaskProperties``.
+    ///   - properties: The properties to return of each task, in addition to the id; an empty array
+    ///     means all. Other properties keep the defaults of ``TaskProperties``.
     /// - Returns: The tasks.
     /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``;
     ///   `UnknownMethod` from a service without ``Capability/addMany``.
@@ -361,8 +362,8 @@ extension ManagerClient {
 
     /// Returns what has happened in the attempts of a task that is not completed.
     ///
-    /// - Returns: The last 200 entries, the oldest first; none of attempts before the service was
-    ///   started.
+    /// - Returns: The last 200 entries, the oldest first, without those from before the service's
+    ///   start.
     /// - Throws: `NoSuchTask`.
     public func history(of id: String) async throws(ManagerError) -> [HistoryEntry] {
         try await call(Name.getHistory, id, returning: [HistoryEntry].self)
@@ -370,7 +371,7 @@ extension ManagerClient {
 
     /// Saves everything and ends the service.
     public func quit() async throws(ManagerError) {
-        // Without a second try, which would start the next service.
+        // No second try, which would start the next service.
         try await call(Name.quit, outlivesService: false)
     }
 }

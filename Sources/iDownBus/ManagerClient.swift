@@ -5,7 +5,7 @@ public import DBus
 /// The client of the download service.
 ///
 /// A call starts the service if it is not running. If the service ends during a call, the call is
-/// made again to the next service. To follow a download without missing a change, first ask for
+/// repeated with the next service. To follow a download without missing a change, first ask for
 /// ``events()``, then add the download or list the tasks.
 ///
 /// ```swift
@@ -29,14 +29,15 @@ public import DBus
 /// await manager.close()
 /// ```
 ///
-/// To wait only for the end of a task, call ``wait(for:)``. To show a long list, ask for pages with
+/// To wait only for the end of a task, call ``wait(for:)``. For a long list, ask for pages with
 /// ``findTasks(_:)``.
 ///
-/// Every method throws ``ManagerError``. Its ``ManagerError/code`` is for programs, its
-/// ``ManagerError/message`` for people, and ``ManagerError/isUnreachable`` tells whether the
-/// service could be reached at all.
+/// Every method throws ``ManagerError``: its ``ManagerError/code`` is for programs, its
+/// ``ManagerError/message`` for people, and ``ManagerError/isUnreachable`` says whether the service
+/// could not be reached at all.
 public struct ManagerClient: Sendable {
-    /// The manager's interface, with how long its calls wait and whether they start the service.
+    /// The proxy of the manager's interface, with the timeout of its calls and whether they start
+    /// the service.
     let manager: Proxy
 
     /// Creates a client on an existing connection, which its owner closes.
@@ -44,7 +45,7 @@ public struct ManagerClient: Sendable {
     /// - Parameters:
     ///   - connection: The connection to a session bus.
     ///   - patience: How long a call waits for its answer.
-    ///   - startsService: Whether a call starts a service that does not run. Without it such a call
+    ///   - startsService: Whether a call starts a service that does not run. If not, such a call
     ///     fails with an error that ``ManagerError/isUnreachable``.
     public init(
         _ connection: Connection,
@@ -68,7 +69,8 @@ public struct ManagerClient: Sendable {
     ///   - patience: How long a call waits for its answer.
     ///   - startsService: Whether a call starts a service that does not run.
     /// - Returns: The client. The service is not started yet.
-    /// - Throws: `NoServer` where the bus cannot be reached; it ``ManagerError/isUnreachable``.
+    /// - Throws: `NoServer` if the bus cannot be reached; this error
+    ///   ``ManagerError/isUnreachable``.
     public static func connect(
         to bus: BusAddress = .session,
         patience: Duration = Self.patience,
@@ -85,12 +87,12 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    /// Closes the connection: pending calls fail, and sequences of events end.
+    /// Closes the connection; pending calls fail, and sequences of events end.
     public func close() async {
         await manager.connection.close()
     }
 
-    /// Returns the signals of all tasks, beginning when this method returns.
+    /// Returns the signals about all tasks, from the moment this method returns.
     ///
     /// - Returns: A sequence for one task to iterate over.
     public func events() async throws(ManagerError) -> ManagerEvents {
@@ -102,8 +104,7 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    /// Returns a sequence that tells when the service comes and goes, beginning when this method
-    /// returns.
+    /// Returns a sequence of the service's comings and goings, from the moment this method returns.
     ///
     /// - Returns: A sequence for one task to iterate over.
     public func presence() async throws(ManagerError) -> ManagerPresence {
@@ -147,8 +148,8 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    /// How long a call waits for its answer unless told otherwise: 60 seconds.
+    /// How long a call waits for its answer by default: 60 seconds.
     ///
-    /// A commit on a busy disk takes time, and so do 100,000 URLs.
+    /// A commit on a busy disk takes time, and so does adding 100,000 URLs.
     public static let patience: Duration = .seconds(60)
 }

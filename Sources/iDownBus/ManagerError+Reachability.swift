@@ -3,14 +3,13 @@
 internal import DBus
 
 extension ManagerError {
-    /// Whether the service could not be reached, so that nothing is known about the outcome of the
-    /// call.
+    /// Whether the service could not be reached, so that the outcome of the call is unknown.
     public var isUnreachable: Bool {
         switch code {
         case .serviceUnknown, .noServer, .noReply, .disconnected: true
         case .some: false
         case nil:
-            // The bus knows the service but cannot start it, or there is no bus (dbus-protocol.h).
+            // Either the bus cannot start the service, or there is no bus (dbus-protocol.h).
             name.rawValue.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
                 || Self.otherUnreachable.contains(name.rawValue)
         }

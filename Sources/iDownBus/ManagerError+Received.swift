@@ -3,7 +3,7 @@
 internal import DBus
 
 extension ManagerError {
-    /// Converts the error of a call; if no service answered, the text says what to do.
+    /// Converts the error of a call; if no service answered, the text says what the user can do.
     init(received error: BusError) {
         let plain = ManagerError(error)
         switch plain.code {
@@ -32,7 +32,7 @@ extension ManagerError {
         }
     }
 
-    /// Returns what the service's exit status means, because the bus only passes on the number.
+    /// Explains the service's exit status, because the bus only reports the number.
     private static func meaning(ofEnd text: String) -> String {
         if text.hasSuffix(" exited with status 74") {
             return ". The list of downloads cannot be opened: see `idown doctor`, and"

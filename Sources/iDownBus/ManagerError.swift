@@ -2,11 +2,11 @@
 
 public import DBus
 
-/// Why a call failed: an error reply of the service or of the bus.
+/// The error of a failed call: an error reply of the service or of the bus.
 ///
-/// The ``code`` is for programs, the ``message`` for people: it says what was wrong and what would
-/// be right. The message never contains a header's value, a token, a password or the query of a
-/// URL.
+/// The ``code`` is for programs. The ``message`` is for people: it says what was wrong and what
+/// would be right. The message never contains a header's value, a token, a password or the query of
+/// a URL.
 public struct ManagerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The error's name on the bus, such as `org.idown.Error.NoSuchTask`.
     public let name: ErrorName
@@ -19,7 +19,7 @@ public struct ManagerError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The meaning of the name; nil for a name that this version does not know.
+    /// The error's code; nil for a name that this version does not know.
     public var code: Code? {
         Code(name)
     }
@@ -80,11 +80,11 @@ extension ManagerError {
         case storeFailed = "org.idown.Error.StoreFailed"
         /// The request or the answer is larger than the service allows.
         case limitExceeded = "org.idown.Error.LimitExceeded"
-        /// The server does not answer idown as it has answered the browser, or not in time: the
-        /// browser is to go on by itself.
+        /// The server answered idown differently than the browser, or not in time: the browser
+        /// should continue by itself.
         case disagreed = "org.idown.Error.Disagreed"
-        /// The server does not give what was asked for; the text begins with the ErrorCode that a
-        /// task would have.
+        /// The server did not deliver the file; the text begins with the ErrorCode that a task
+        /// would have.
         case requestFailed = "org.idown.Error.RequestFailed"
         /// The service is ending. Nothing was changed, and the next call starts it again.
         case stopping = "org.idown.Error.Stopping"
@@ -103,7 +103,7 @@ extension ManagerError {
         case unknownProperty = "org.freedesktop.DBus.Error.UnknownProperty"
         /// The property is read-only.
         case propertyReadOnly = "org.freedesktop.DBus.Error.PropertyReadOnly"
-        /// Another error; the text describes it.
+        /// Any other error; the text describes it.
         case failed = "org.freedesktop.DBus.Error.Failed"
 
         /// The service is not running, and the bus cannot start it.

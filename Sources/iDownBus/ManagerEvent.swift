@@ -4,11 +4,11 @@ public import DBus
 
 /// A signal of the service about one task.
 public enum ManagerEvent: Hashable, Sendable {
-    /// A task is in the list. Its URL and its referrer have no query.
+    /// A task was added to the list. Its URL and its referrer have no query.
     case added(TaskProperties)
-    /// A task changed: its state now, and the properties that changed with their new values.
+    /// A task changed: its new state, and the changed properties with their new values.
     ///
-    /// ``TaskProperties/applying(_:)`` applies them to a known task.
+    /// ``TaskProperties/applying(_:)`` applies these values to a known task.
     case changed(id: String, state: TaskProperties.State, changed: [String: Value])
     /// A task was removed from the list.
     case removed(id: String)

@@ -2,10 +2,9 @@
 
 internal import DBus
 
-/// Tells when the service comes (true) and goes (false), in the order in which it was sent; one task
-/// may iterate over it.
+/// The comings (true) and goings (false) of the service, in order; one task may iterate over them.
 ///
-/// The sequence continues over a restart of the service and ends with the connection.
+/// The sequence continues after a restart of the service and ends with the connection.
 public struct ManagerPresence: AsyncSequence, Sendable {
     /// The error that iterating can throw.
     public typealias Failure = ManagerError
@@ -25,9 +24,9 @@ public struct ManagerPresence: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var signals: SignalSequence<Bool>.Iterator
 
-        /// Whether the service is there now; nil at the end.
+        /// Returns whether the service is on the bus now; nil at the end.
         ///
-        /// - Throws: `LimitsExceeded` if too many were not taken.
+        /// - Throws: `LimitsExceeded` if too many elements were waiting to be read.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ManagerError) -> Bool? {
@@ -38,18 +37,17 @@ public struct ManagerPresence: AsyncSequence, Sendable {
             }
         }
 
-        /// Whether the service is there now; nil at the end.
+        /// Returns whether the service is on the bus now; nil at the end.
         public mutating func next() async throws(ManagerError) -> Bool? {
             try await next(isolation: nil)
         }
     }
 }
 
-/// The signals of the service about tasks, in the order in which they were sent; one task may iterate
-/// over it.
+/// The service's signals about tasks, in the order in which they were sent; one task may iterate.
 ///
-/// A signal about many tasks becomes one event for each of them. The sequence continues over a
-/// restart of the service and ends with the connection; signals that this version does not know are
+/// A signal about many tasks becomes one event for each of them. The sequence continues after a
+/// restart of the service and ends with the connection. Signals that this version does not know are
 /// skipped.
 public struct ManagerEvents: AsyncSequence, Sendable {
     /// The error that iterating can throw.
@@ -67,12 +65,14 @@ public struct ManagerEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var signals: SignalSequence<ManagerNews>.Iterator
         let client: ManagerClient
-        /// Events of the last signal that were not taken yet.
+        /// The events of the last signal that were not read yet.
         var rest: ArraySlice<ManagerEvent> = []
 
-        /// The next event; nil at the end.
+        /// Returns the next event; nil at the end.
         ///
-        /// - Throws: `LimitsExceeded` if too many were not taken.
+        /// - Throws: `LimitsExceeded` if too many signals were waiting to be read; the errors of
+        ///   ``ManagerClient/changes(since:of:properties:)``, which events of many added tasks
+        ///   need.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ManagerError) -> ManagerEvent? {
@@ -89,7 +89,7 @@ public struct ManagerEvents: AsyncSequence, Sendable {
             return rest.removeFirst()
         }
 
-        /// The next event; nil at the end.
+        /// Returns the next event; nil at the end.
         public mutating func next() async throws(ManagerError) -> ManagerEvent? {
             try await next(isolation: nil)
         }
@@ -102,12 +102,13 @@ public struct ManagerEvents: AsyncSequence, Sendable {
             case .removed(let ids): return ids.map { .removed(id: $0) }
             case .added(let ids, let serial):
                 let added = Set(ids)
-                // What has changed since the commit before it holds all that it has added.
+                // The changes since the commit before this one contain all tasks that this one
+                // added.
                 let changes: ListChanges
                 do throws(ManagerError) {
                     changes = try await client.changes(since: Swift.max(1, serial) - 1)
                 } catch  where error.code == .limitExceeded {
-                    // The list is another one already.
+                    // The list has been replaced meanwhile.
                     return []
                 }
                 return changes.tasks.filter { added.contains($0.id) }.map { .added($0) }
@@ -116,7 +117,7 @@ public struct ManagerEvents: AsyncSequence, Sendable {
     }
 }
 
-/// What one signal tells.
+/// The contents of one signal.
 enum ManagerNews: Sendable {
     case one(ManagerEvent)
     case added([String], serial: UInt64)

@@ -2,14 +2,14 @@
 
 package import DBus
 
-/// One of the downloads that AddMany adds: a URL with options of its own.
+/// A download that AddMany adds: a URL with its own options.
 public struct NewDownload: Hashable, Sendable {
     /// An http, https, ftp, ftps or sftp URL.
     public var url: String
-    /// How to download it.
+    /// The options of the download.
     public var options: AddOptions
 
-    /// Creates a wish for a download; nothing is checked.
+    /// Creates a download to add; nothing is checked.
     public init(_ url: String, options: AddOptions = AddOptions()) {
         self.url = url
         self.options = options
@@ -19,15 +19,16 @@ public struct NewDownload: Hashable, Sendable {
 extension NewDownload {
     private static let urlKey = "url"
 
-    /// What an error calls one of many, by its place in the call.
+    /// The name of a download in an error, by its position in the call.
     package static func name(ofPlace index: Int) -> String { "task \(index + 1): " }
 
     /// Decodes the downloads of a call.
     ///
-    /// More than a few are decoded away from the bus, which has others to serve meanwhile.
+    /// More than 100 are decoded on another thread, so that the bus can serve other clients
+    /// meanwhile.
     ///
-    /// - Throws: `LimitExceeded` for more than ``Contract/maximumURLs``; `InvalidOption` for the first
-    ///   one that has no URL or a bad option, whose place the text names.
+    /// - Throws: `LimitExceeded` for more than ``Contract/maximumURLs``; `InvalidOption` for the
+    ///   first download without a URL or with a bad option, whose position the text names.
     package static func all(
         in dictionaries: [[String: Value]]
     ) async throws(ManagerError) -> [NewDownload] {
@@ -83,7 +84,7 @@ extension NewDownload {
 }
 
 extension ManagerError {
-    /// The same error about one of many.
+    /// Returns the error with the position of the download in front of its text.
     package func named(by place: String) -> ManagerError {
         ManagerError(BusError(name, place + message))
     }

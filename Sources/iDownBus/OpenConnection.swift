@@ -4,18 +4,18 @@ internal import DBus
 
 /// A connection that a task has open.
 public struct OpenConnection: Hashable, Sendable {
-    /// The host that it leads to.
+    /// The host of the connection.
     public let host: String
-    /// `http/1.1`, `h2`, `ftp`, `ftps` or `sftp`.
+    /// The protocol: `http/1.1`, `h2`, `ftp`, `ftps` or `sftp`.
     public let transport: String
-    /// The offset of the first byte that was asked for.
+    /// The offset of the first requested byte.
     public let first: UInt64
-    /// How many bytes were asked for; nil for all that follow.
+    /// The number of requested bytes; nil for all bytes from the offset on.
     public let length: UInt64?
-    /// Bytes per second since its first byte.
+    /// The speed in bytes per second, since the connection's first byte.
     public let speed: UInt64
 
-    /// Reads a dictionary of GetConnections; what is missing is empty.
+    /// Reads a dictionary of GetConnections; missing keys become empty, 0 or nil.
     init(_ dictionary: [String: Value]) {
         func text(_ key: String) -> String {
             if case .string(let text) = dictionary[key] { text } else { "" }

@@ -2,21 +2,20 @@
 
 internal import DBus
 
-/// The keys of a dictionary that a call takes; how the value of each is read and written stands in
-/// one row.
+/// The keys of a call's dictionary; one row says how the value of a key is read and written.
 struct OptionTable<Options>: Sendable {
-    /// One key.
+    /// A key with the code for its value.
     struct Row: Sendable {
         let name: OptionName
-        /// Takes a value of the dictionary.
+        /// Decodes a value of the dictionary into the options.
         let read: @Sendable (inout Options, Value) throws(ManagerError) -> Void
-        /// Returns the value for the dictionary; nil where nothing is given.
+        /// Returns the value for the dictionary; nil if the option is not given.
         let write: @Sendable (Options) -> Value?
     }
 
-    /// In the order in which an error lists them.
+    /// The rows, in the order in which an error lists their keys.
     let rows: [Row]
-    /// What an error calls a key: "option" or "key".
+    /// The word for a key in errors: "option" or "key".
     private let noun: String
     private let places: [String: Int]
 
@@ -28,12 +27,12 @@ struct OptionTable<Options>: Sendable {
 
     var names: [String] { rows.map(\.name.text) }
 
-    /// Takes every value of a dictionary, and refuses one with an unknown key.
+    /// Decodes every value of a dictionary; throws for an unknown key.
     func read(
         _ dictionary: [String: Value],
         into options: inout Options
     ) throws(ManagerError) {
-        // Sorted, so that the same one of several mistakes is always reported.
+        // Sorted, so that of several mistakes always the same one is reported.
         for (text, value) in dictionary.sorted(by: { $0.key < $1.key }) {
             guard let place = places[text] else {
                 throw ManagerError(
@@ -46,7 +45,7 @@ struct OptionTable<Options>: Sendable {
         }
     }
 
-    /// Returns what is given as `a{sv}`.
+    /// Returns the given options as `a{sv}`.
     func dictionary(of options: Options) -> [String: Value] {
         var dictionary: [String: Value] = [:]
         for row in rows { dictionary[row.name.text] = row.write(options) }
@@ -55,13 +54,13 @@ struct OptionTable<Options>: Sendable {
 }
 
 extension OptionTable.Row {
-    /// A value of any form.
+    /// Creates a row for a value of any type.
     ///
     /// - Parameters:
     ///   - name: The key.
-    ///   - path: Where the value is.
-    ///   - read: Decodes a value, or refuses it.
-    ///   - write: Encodes it; nil where nothing is given.
+    ///   - path: The property that holds the value.
+    ///   - read: Decodes a value, or throws.
+    ///   - write: Encodes the value; nil if the option is not given.
     init<Content>(
         _ name: String,
         _ path: any WritableKeyPath<Options, Content> & Sendable,
@@ -78,7 +77,7 @@ extension OptionTable.Row {
         )
     }
 
-    /// A value that is nil where none is given; `judge` refuses one, or returns what it means.
+    /// Creates a row for an optional value; `judge` checks or converts it, or throws.
     init<Content: BusType>(
         _ name: String,
         _ path: any WritableKeyPath<Options, Content?> & Sendable,
@@ -90,7 +89,7 @@ extension OptionTable.Row {
         self.init(name, path, read: read) { $0?.busValue }
     }
 
-    /// A number within a range.
+    /// Creates a row for a number within a range.
     init<Number: BusType & Comparable & Sendable>(
         _ name: String,
         _ path: any WritableKeyPath<Options, Number?> & Sendable,
@@ -101,7 +100,7 @@ extension OptionTable.Row {
         }
     }
 
-    /// One of the words of a type.
+    /// Creates a row for a word that must be a case of an enumeration.
     init<Word: CaseIterable & RawRepresentable<String> & Sendable>(
         _ name: String,
         word path: any WritableKeyPath<Options, Word?> & Sendable
@@ -117,7 +116,7 @@ extension OptionTable.Row {
         self.init(name, path, read: read) { $0?.rawValue.busValue }
     }
 
-    /// Several words, none where they are not given; `judge` reads them.
+    /// Creates a row for a list of words, empty if not given; `judge` decodes them.
     init<Word: RawRepresentable<String> & Sendable>(
         _ name: String,
         words path: any WritableKeyPath<Options, [Word]> & Sendable,
@@ -130,21 +129,21 @@ extension OptionTable.Row {
     }
 }
 
-/// The name of an option, which refuses wrong values.
+/// The name of an option, with the checks of its value.
 ///
-/// Every refusal is `InvalidOption` unless it says otherwise. Its text names the option and what would
-/// be right.
+/// Every error is `InvalidOption` unless stated otherwise. Its text names the option and what it
+/// allows.
 struct OptionName: Sendable {
     let text: String
 
     init(_ text: String) { self.text = text }
 
-    /// Returns the error for a value that is not taken; the text follows the name.
+    /// Returns the error for a wrong value; its text is the option's name and the reason.
     func refusal(_ reason: String, _ code: ManagerError.Code = .invalidOption) -> ManagerError {
         ManagerError(code, "\(text) \(reason).")
     }
 
-    /// Decodes a value; refuses another type.
+    /// Decodes a value; throws if it has another type.
     func read<Content: BusType>(_ value: Value) throws(ManagerError) -> Content {
         do throws(DecodingFailure) {
             return try Content(busValue: value)
@@ -153,7 +152,7 @@ struct OptionName: Sendable {
         }
     }
 
-    /// Returns a number; refuses one out of a range.
+    /// Returns a number; throws if it is out of the range.
     func check<Number: Comparable>(
         _ number: Number,
         within range: ClosedRange<Number>

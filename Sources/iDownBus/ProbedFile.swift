@@ -2,9 +2,9 @@
 
 public import DBus
 
-/// What a server says of a file, as the method Probe answers it.
+/// A server's description of a file: the answer of the method Probe.
 public struct ProbedFile: Hashable, Sendable {
-    /// The name that the file would get.
+    /// The name that a download of the file would get.
     public var name: String
     /// The length in bytes; nil if the server does not say.
     public var size: UInt64?

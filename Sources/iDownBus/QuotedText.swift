@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A foreign text as an error shows it: quoted, shortened, and without control characters.
+/// A text from a client as an error shows it: quoted, shortened, and without control characters.
 package struct QuotedText: CustomStringConvertible {
-    /// The most characters: enough to recognise the text, and short enough for one line.
+    /// The most characters: enough to recognise the text, and few enough for one line.
     private static let maximumLength = 64
 
     private let text: String

@@ -3,9 +3,9 @@
 package import DBus
 package import iDownSettings
 
-// A setting as a property on the bus. Texts that are unset are empty there.
+// A setting as a property on the bus, where an empty text means that the setting is unset.
 extension Setting {
-    /// An empty URL of a proxy, which means no proxy; what is empty on the bus is unset.
+    /// The word on the bus for an empty proxy URL, which means no proxy.
     private static let direct = "none"
 
     /// The name of the property.
@@ -25,7 +25,7 @@ extension Setting {
         }
     }
 
-    /// Returns a value as the property has it.
+    /// Encodes a value for the property.
     package func value(_ content: Content) -> Value {
         switch content {
         case .number(let number):

@@ -2,17 +2,18 @@
 
 package import DBus
 
-/// The tasks of an answer, encoded one by one and never longer than an answer may be.
+/// The tasks of an answer, encoded one by one and within the limit of an answer's length.
 package struct TaskListing: Sendable {
     private var ids: [String] = []
-    /// All tasks one after the other, each without the length of its dictionary.
+    /// All tasks one after the other, each without its dictionary's length.
     private var entries: [UInt8] = []
-    /// Where the entries of each task end; they begin at a multiple of 8.
+    /// The ends of each task's entries; the entries begin at a multiple of 8.
     private var ends: [Int] = []
     private let choice: TaskExcerpt.Choice
 
-    /// Creates an empty list of tasks with these properties, Id and Serial; an empty array means all
-    /// properties.
+    /// Creates an empty list; an empty array of properties means all.
+    ///
+    /// Id and Serial are always included.
     package init(of properties: [TaskProperty] = []) {
         choice =
             properties.isEmpty
@@ -24,10 +25,10 @@ package struct TaskListing: Sendable {
             )
     }
 
-    /// The bytes of all tasks.
+    /// The number of bytes of all tasks.
     package var byteCount: Int { entries.count }
 
-    /// How many tasks are in the list.
+    /// The number of tasks.
     package var count: Int { ids.count }
 
     /// Appends a task.
@@ -35,7 +36,7 @@ package struct TaskListing: Sendable {
     /// - Throws: `LimitExceeded` if the answer would be longer than ``Contract/maximumListBytes``.
     package mutating func append(_ task: TaskProperties) throws(ManagerError) {
         let dictionary = WireWriter(TaskExcerpt(task, choice)).bytes
-        // The length of each, and the padding in front of it.
+        // Each task adds the length of its dictionary and the padding before it: at most 8 bytes.
         let size = entries.count + dictionary.count + (ids.count + 1) * 8
         guard size <= Contract.maximumListBytes else {
             throw ManagerError(
@@ -75,17 +76,17 @@ extension TaskListing: BusType {
         }
     }
 
-    /// The same tasks as objects, for GetManagedObjects: `a{oa{sa{sv}}}`.
+    /// The tasks as objects for GetManagedObjects: `a{oa{sa{sv}}}`.
     package struct Objects: BusType {
-        /// Objects by their paths.
+        /// A dictionary of objects by path.
         package static var signature: Signature { [ObjectPath: [String: TaskProperties]].signature }
 
         let listing: TaskListing
 
-        /// Takes a list.
+        /// Creates the objects of a list.
         package init(_ listing: TaskListing) { self.listing = listing }
 
-        /// Passes over objects: they are only sent.
+        /// Skips the objects: they are only sent.
         package init(from reader: inout WireReader) throws(DecodingFailure) {
             listing = TaskListing()
             _ = try [ObjectPath: [String: TaskProperties]](from: &reader)

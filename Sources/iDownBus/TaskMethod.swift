@@ -2,16 +2,15 @@
 
 package import DBus
 
-/// A method that changes the state of tasks: one, several, or all that it can change.
+/// A method that changes the state of one task, of several tasks, or of all that allow it.
 ///
-/// The raw value is the name of the method for one task, both of the manager and of the task's own
-/// object.
+/// The raw value is the name of the method for one task, on the manager and on the task's object.
 public enum TaskMethod: String, CaseIterable, Hashable, Sendable {
     /// Stops a task and keeps its bytes.
     case pause = "Pause"
     /// Puts a task back into the queue.
     case resume = "Resume"
-    /// Does what resume does; also ends a back-off, and downloads a completed file again.
+    /// Resumes a task; also ends a back-off, and downloads a completed file again.
     case retry = "Retry"
     /// Stops a task and deletes its partial file.
     case cancel = "Cancel"

@@ -35,9 +35,10 @@ public struct TaskPath: Hashable, Sendable {
 
     private static let prefix = parent.rawValue + "/"
 
-    /// Returns the id that a client means: methods accept an id or the path of the task's object.
+    /// Returns the id for a text that may be an id or the path of a task's object.
     ///
-    /// - Returns: The id, or the text as it is if it is neither, so that an error can name it.
+    /// - Returns: The id; a text that is neither is returned as it is, so that an error can name
+    ///   it.
     public static func id(meantBy text: String) -> String {
         guard text.utf8.first == UInt8(ascii: "/"), let path = try? ObjectPath(validating: text)
         else { return text }

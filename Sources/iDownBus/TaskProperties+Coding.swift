@@ -6,7 +6,7 @@ extension TaskProperties: BusType {
     /// A dictionary, `a{sv}`.
     public static var signature: Signature { [String: Value].signature }
 
-    /// Reads a dictionary; unknown keys and values of a wrong type are passed over, and missing keys
+    /// Reads a dictionary; unknown keys and values of a wrong type are skipped, and missing keys
     /// keep their defaults.
     public init(from reader: inout WireReader) throws(DecodingFailure) {
         var task = TaskProperties()
@@ -26,13 +26,13 @@ extension TaskProperties: BusType {
     }
 }
 
-/// Some properties of a task, `a{sv}`; it is only sent.
+/// Some properties of a task, `a{sv}`, for sending only.
 public struct TaskExcerpt: BusType {
-    /// Which properties, with what stands in front of their values.
+    /// The chosen properties, with the encoded keys and types of their entries.
     public struct Choice: Sendable {
         fileprivate let entries: [(property: TaskProperty, head: EntryHead)]
 
-        /// Chooses properties, in this order.
+        /// Chooses properties; they are sent in this order.
         public init(_ properties: [TaskProperty]) {
             entries = properties.compactMap { property in
                 Self.heads[property].map { (property, $0) }
@@ -52,7 +52,7 @@ public struct TaskExcerpt: BusType {
     private let task: TaskProperties
     private let choice: Choice
 
-    /// Chooses properties.
+    /// Creates an excerpt of a task.
     public init(_ task: TaskProperties, _ choice: Choice) {
         self.task = task
         self.choice = choice
@@ -66,7 +66,7 @@ public struct TaskExcerpt: BusType {
         self.init(try TaskProperties(from: &reader), .all)
     }
 
-    /// Appends the properties in the order given.
+    /// Appends the chosen properties in their order.
     public func write(to writer: inout WireWriter) {
         var task = task
         writer.array(of: "{") { writer in
@@ -77,13 +77,13 @@ public struct TaskExcerpt: BusType {
     }
 }
 
-/// What is done with each property in turn, whatever its type.
+/// An operation on a task's properties, whatever their types.
 private protocol PropertyCoder {
     mutating func code(_ content: inout some BusType) throws(DecodingFailure)
 }
 
 extension WireReader: PropertyCoder {
-    /// Reads a variant; one of another type is passed over.
+    /// Reads a variant; skips one of another type.
     fileprivate mutating func code<Content: BusType>(
         _ content: inout Content
     ) throws(DecodingFailure) {
@@ -96,7 +96,7 @@ extension WireWriter: PropertyCoder {
     fileprivate mutating func code(_ content: inout some BusType) { content.write(to: &self) }
 }
 
-/// Takes note of a property's type and value.
+/// Records a property's type and value.
 private struct PropertyContent: PropertyCoder {
     var signature = Signature.empty
     var variant = WireWriter()
@@ -118,10 +118,11 @@ extension TaskProperty {
 }
 
 extension TaskProperties {
-    /// The field of each property: all that is read, written and compared goes this way.
+    /// Applies a coder to the field of a property; all reading, writing and comparing goes through
+    /// here.
     ///
-    /// It is a switch, because a table of key paths would cost more than everything else that is
-    /// done with a task.
+    /// This is a switch because a table of key paths would cost more than everything else done with
+    /// a task.
     fileprivate mutating func code(
         _ property: TaskProperty,
         with coder: inout some PropertyCoder
@@ -168,12 +169,12 @@ extension TaskProperties {
         }
     }
 
-    /// Appends a property's value; the task stays as it is.
+    /// Appends a property's value; does not change the task.
     fileprivate mutating func write(_ property: TaskProperty, to writer: inout WireWriter) {
         try? code(property, with: &writer)
     }
 
-    /// A property as it is sent, a variant.
+    /// Encodes a property as a variant.
     package func variant(of property: TaskProperty) -> WireWriter {
         var task = self
         var content = PropertyContent()
@@ -184,7 +185,7 @@ extension TaskProperties {
     /// The value of a property.
     public subscript(property: TaskProperty) -> Value {
         var reader = WireReader(variant(of: property))
-        // What was just written can be read.
+        // Reading what was just written cannot fail.
         return (try? reader.variant()) ?? .structure([])
     }
 }
@@ -222,8 +223,7 @@ extension TaskProperties {
         return dictionary
     }
 
-    /// Returns the properties that changed since an earlier state, in the order of
-    /// ``TaskProperty``.
+    /// Returns the properties that differ from an earlier state, in the order of ``TaskProperty``.
     package func properties(changedSince before: TaskProperties) -> [TaskProperty] {
         var (old, new) = (before, self)
         var (theirs, ours) = (WireWriter(), WireWriter())
@@ -238,8 +238,10 @@ extension TaskProperties {
         }
     }
 
-    /// The task as everybody on the bus may see it: the URL, the referrer and the mirrors have no
-    /// query and no fragment, because sites put secrets there.
+    /// The task without secrets in URLs, as everyone on the bus may see it.
+    ///
+    /// The URL, the referrer and the mirrors have no query and no fragment, where sites put
+    /// secrets.
     package var withoutQueries: TaskProperties {
         var task = self
         task.url = Self.withoutQuery(url)
@@ -248,9 +250,9 @@ extension TaskProperties {
         return task
     }
 
-    /// Removes the query and the fragment.
+    /// Returns a URL without its query and fragment.
     package static func withoutQuery(_ url: String) -> String {
-        // By bytes, because "?" and a combining mark after it are one Character.
+        // Compares bytes, because "?" and a combining mark after it are one Character.
         String(
             Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
         )

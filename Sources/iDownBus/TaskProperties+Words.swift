@@ -2,9 +2,9 @@
 
 public import DBus
 
-/// A set of words on the bus that later versions may extend.
+/// A word on the bus from a set that later versions may extend.
 ///
-/// An unknown word is kept. Treat it as "something else".
+/// Unknown words are kept. Treat an unknown word as "something else".
 public protocol WireWord: RawRepresentable, BusType, Hashable, CustomStringConvertible
 where RawValue == String {
     /// Takes any word.
@@ -55,7 +55,7 @@ extension TaskProperties {
         ]
     }
 
-    /// What a downloading task does now.
+    /// The present activity of a downloading task.
     public struct Activity: WireWord {
         /// The word on the wire.
         public let rawValue: String
@@ -71,11 +71,11 @@ extension TaskProperties {
         public static let transferring = Activity(rawValue: "transferring")
         /// All bytes are there and are being checked, or a finished file is read again.
         public static let verifying = Activity(rawValue: "verifying")
-        /// The file is on its way to another folder or name; the task may be in any state.
+        /// The file is being moved to another folder or name; the task may be in any state.
         public static let moving = Activity(rawValue: "moving")
     }
 
-    /// Why a waiting task does not start.
+    /// The reason why a waiting task does not start.
     public struct Hold: WireWord {
         /// The word on the wire.
         public let rawValue: String
@@ -87,7 +87,7 @@ extension TaskProperties {
         public static let none = Hold(rawValue: "")
         /// No slot is free.
         public static let queue = Hold(rawValue: "queue")
-        /// The last try failed; the next one starts at ``TaskProperties/retryAt``.
+        /// The last attempt failed; the next one starts at ``TaskProperties/retryAt``.
         public static let retry = Hold(rawValue: "retry")
         /// There is no network, or it asks for a sign-in first.
         public static let offline = Hold(rawValue: "offline")
@@ -97,7 +97,7 @@ extension TaskProperties {
         public static let battery = Hold(rawValue: "battery")
         /// The disk has no room for the file.
         public static let space = Hold(rawValue: "space")
-        /// The settings file has a mistake that hides which proxy the user wants.
+        /// The settings file has a mistake, so that the user's choice of proxy is unknown.
         public static let settings = Hold(rawValue: "settings")
     }
 

@@ -10,37 +10,37 @@ public struct TaskProperties: Hashable, Sendable {
     public var id = ""
     /// The number of the commit that last changed more of the task than its progress.
     ///
-    /// Of two statements about a task the one with the higher number is true.
+    /// Of two descriptions of a task, the one with the higher serial is newer.
     public var serial: UInt64 = 0
     /// The URL without user and password; in signals also without query.
     public var url = ""
-    /// The final name; until the first response arrives, the one that is expected.
+    /// The final name; until the first response arrives, the expected one.
     public var fileName = ""
     /// The folder, as an absolute path.
     public var directory = ""
-    /// The path of the finished file; empty until then.
+    /// The path of the finished file; empty before it is finished.
     public var path = ""
     /// The state of the task.
     public var state: State = .waiting
-    /// What a downloading task does now.
+    /// The present activity of a downloading task.
     public var activity: Activity = .none
-    /// Why a waiting task does not start.
+    /// The reason why a waiting task does not start.
     public var hold: Hold = .none
-    /// How many bytes of the file are there.
+    /// The number of bytes of the file on disk.
     public var downloadedBytes: UInt64 = 0
     /// The size of the whole file in bytes, or −1 while it is unknown; see also ``knownTotal``.
     public var totalBytes: Int64 = -1
-    /// Bytes per second, averaged over the last half second.
+    /// The speed in bytes per second, averaged over the last half second.
     public var speed: UInt64 = 0
-    /// 0 to 1; −1 while the size is unknown.
+    /// The downloaded part of the file, 0 to 1; −1 while the size is unknown.
     public var progress: Double = -1
     /// The last failure as a code, which ``FailureGroup`` reads; empty if there is none.
     public var errorCode = ""
     /// The last failure as text for people; empty if there is none.
     public var errorMessage = ""
-    /// How many tries have failed since the last progress.
+    /// The number of failed attempts since the last progress.
     public var attempts: UInt32 = 0
-    /// When the next try starts, in µs since the epoch; 0 if none is planned.
+    /// When the next attempt starts, in µs since the epoch; 0 if none is planned.
     public var retryAt: UInt64 = 0
     /// How many connections are open now.
     public var connections: UInt32 = 0
@@ -55,7 +55,7 @@ public struct TaskProperties: Hashable, Sendable {
     public var speedLimit: UInt64 = 0
     /// The most connections at once; 0 means the service's MaxConnectionsPerDownload.
     public var maxConnections: UInt32 = 0
-    /// For how long it is tried without progress, in seconds; 0 means for as long as it takes.
+    /// How long idown keeps trying without progress, in seconds; 0 means without limit.
     public var retryFor: UInt64 = Contract.usualRetryFor
     /// How the finished file was checked.
     public var integrity: Integrity = .unknown
@@ -69,22 +69,25 @@ public struct TaskProperties: Hashable, Sendable {
     public var mirrors: [String] = []
     /// The length that the file must have, in bytes; 0 if none was given.
     public var expectedSize: UInt64 = 0
-    /// The User-Agent header that is sent; empty for idown's own.
+    /// The User-Agent header to send; empty for idown's own.
     public var userAgent = ""
-    /// The names of the request headers that were given; nobody can read their values.
+    /// The names of the given request headers; their values cannot be read.
     public var headerNames: [String] = []
-    /// What is done with the finished file, a word of ``AddOptions/WhenDone``; empty for nothing.
+    /// What idown does with the finished file, a word of ``AddOptions/WhenDone``; empty for
+    /// nothing.
     public var whenDone = ""
-    /// What is done if the name is taken, a word of ``AddOptions/OnExisting``.
+    /// What idown does if the name is taken, a word of ``AddOptions/OnExisting``.
     public var onExisting = AddOptions.OnExisting.rename.rawValue
-    /// The id of the application that added the task, `idown` for the command; empty if unknown.
+    /// The id of the application that added the task, `idown` for idown's command; empty if
+    /// unknown.
     public var addedBy = ""
     /// When the task was added, in µs since the epoch.
     public var createdAt: UInt64 = 0
     /// When the file was completed, in µs since the epoch; 0 if it is not completed.
     public var finishedAt: UInt64 = 0
-    /// The ids of the tasks that stand for the files of this metalink, in its order; empty for
-    /// every other file, and until the files are added.
+    /// The ids of the tasks for the files of this metalink, in its order.
+    ///
+    /// Empty for every other file, and until the files are added.
     public var listedTasks: [String] = []
 
     /// Creates a task with the defaults.
@@ -95,14 +98,14 @@ public struct TaskProperties: Hashable, Sendable {
         UInt64(exactly: totalBytes)
     }
 
-    /// The seconds until a running task is done; nil for every other, and while that is not known.
+    /// The seconds until a downloading task is done; nil for other tasks, and while unknown.
     public var timeLeft: Double? {
         guard state == .downloading, speed > 0, let total = knownTotal, total >= downloadedBytes
         else { return nil }
         return Double(total - downloadedBytes) / Double(speed)
     }
 
-    /// The ``segments`` with named parts.
+    /// The ``segments`` as tuples with named parts.
     public var byteRanges: [(first: UInt64, length: UInt64)] {
         segments.map { (first: $0.members.0, length: $0.members.1) }
     }

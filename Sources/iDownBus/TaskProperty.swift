@@ -2,7 +2,7 @@
 
 public import DBus
 
-/// The key of a task's property, in the order in which tasks are described.
+/// The keys of a task's properties, in the order in which the service sends them.
 public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     /// The id.
     case id = "Id"
@@ -10,33 +10,33 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case serial = "Serial"
     /// The URL without user and password.
     case url = "URL"
-    /// The final name; until the first response arrives, the one that is expected.
+    /// The final name; until the first response arrives, the expected one.
     case fileName = "FileName"
     /// The folder.
     case directory = "Directory"
-    /// The path of the finished file; empty until then.
+    /// The path of the finished file; empty before it is finished.
     case path = "Path"
     /// The state of the task.
     case state = "State"
-    /// What a downloading task does now.
+    /// The present activity of a downloading task.
     case activity = "Activity"
-    /// Why a waiting task does not start.
+    /// The reason why a waiting task does not start.
     case hold = "Hold"
-    /// How many bytes of the file are there.
+    /// The number of bytes of the file on disk.
     case downloadedBytes = "DownloadedBytes"
     /// The size of the whole file in bytes; −1 while it is unknown.
     case totalBytes = "TotalBytes"
-    /// Bytes per second.
+    /// The speed in bytes per second.
     case speed = "Speed"
-    /// 0 to 1; −1 while the size is unknown.
+    /// The downloaded part of the file, 0 to 1; −1 while the size is unknown.
     case progress = "Progress"
     /// The last failure as a code.
     case errorCode = "ErrorCode"
     /// The last failure as text for people.
     case errorMessage = "ErrorMessage"
-    /// How many tries have failed since the last progress.
+    /// The number of failed attempts since the last progress.
     case attempts = "Attempts"
-    /// When the next try starts, in µs since the epoch; 0 if none is planned.
+    /// When the next attempt starts, in µs since the epoch; 0 if none is planned.
     case retryAt = "RetryAt"
     /// How many connections are open now.
     case connections = "Connections"
@@ -50,7 +50,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case speedLimit = "SpeedLimit"
     /// The most connections at once; 0 means the service's setting.
     case maxConnections = "MaxConnections"
-    /// For how long it is tried without progress, in seconds; 0 means for as long as it takes.
+    /// How long idown keeps trying without progress, in seconds; 0 means without limit.
     case retryFor = "RetryFor"
     /// How the finished file was checked.
     case integrity = "Integrity"
@@ -64,13 +64,13 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case mirrors = "Mirrors"
     /// The length that the file must have, in bytes; 0 if none was given.
     case expectedSize = "ExpectedSize"
-    /// The User-Agent header that is sent; empty for idown's own.
+    /// The User-Agent header to send; empty for idown's own.
     case userAgent = "UserAgent"
-    /// The names of the request headers that were given.
+    /// The names of the given request headers.
     case headerNames = "HeaderNames"
-    /// What is done with the finished file; empty for nothing.
+    /// What idown does with the finished file; empty for nothing.
     case whenDone = "WhenDone"
-    /// What is done if the name is taken.
+    /// What idown does if the name is taken.
     case onExisting = "OnExisting"
     /// The id of the application that added the task; empty if unknown.
     case addedBy = "AddedBy"
@@ -78,15 +78,16 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     case createdAt = "CreatedAt"
     /// When the file was completed, in µs since the epoch; 0 if it is not completed.
     case finishedAt = "FinishedAt"
-    /// The ids of the tasks that stand for the files of a metalink; empty for every other file.
+    /// The ids of the tasks for the files of a metalink; empty for every other file.
     case listedTasks = "ListedTasks"
 
     /// The name of the property in `org.idown.Task1`.
     public var memberName: MemberName { MemberName(checked: rawValue) }
 
-    /// How a change is announced on the task's object.
+    /// How the task's object announces a change of the property.
     ///
-    /// What changes all the time is only announced by TaskChanged, which limits how often.
+    /// Properties that change all the time are only announced by TaskChanged, which limits how
+    /// often.
     public var changeSignal: ChangeSignal {
         switch self {
         case .id, .addedBy, .createdAt: .constant
@@ -101,12 +102,14 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether the user's own programs may set the property.
+    /// Whether programs of the user may set the property.
     public var isWritable: Bool {
         [.priority, .speedLimit, .maxConnections].contains(self)
     }
 
-    /// Throws `InvalidArgs` for a value out of the property's range.
+    /// Checks that a value is in the property's range.
+    ///
+    /// - Throws: `InvalidArgs`.
     package func judge(_ value: Value) throws(BusError) {
         let (number, range): (UInt64, ClosedRange<UInt64>)
         switch (self, value) {
@@ -121,14 +124,14 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         )
     }
 
-    /// Returns the properties that a client asks for by their keys.
+    /// Returns the properties with these keys, which a client asked for.
     ///
     /// - Throws: `InvalidOption` for an unknown key.
     package static func all(named words: [String]) throws(ManagerError) -> [TaskProperty] {
         try all(OptionName("properties"), words)
     }
 
-    /// The same, for an option of this name.
+    /// Returns the properties with these keys; `name` is the option that a `refusal` names.
     static func all(
         _ name: OptionName,
         _ words: [String]
@@ -143,9 +146,9 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Returns the property of a key on the bus; nil for an unknown key.
+    /// Returns the property with a key on the bus; nil for an unknown key.
     ///
-    /// It is faster than the enumeration's initializer, which compares one name after the other.
+    /// This is faster than the enumeration's initializer, which compares one name after the other.
     static func named(_ name: String) -> TaskProperty? { names[name] }
 
     private static let names = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })

@@ -20,7 +20,7 @@ extension TaskQuery {
 
     /// Decodes the query of a call.
     ///
-    /// - Throws: `InvalidOption`; the text names the key and what would be right.
+    /// - Throws: `InvalidOption`; the text names the key and what it allows.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
         self.init()
         try Self.table.read(dictionary, into: &self)

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What FindTasks looks for.
+/// The query of FindTasks.
 ///
-/// What is nil or empty does not restrict the result.
+/// Parts that are nil or empty do not restrict the result.
 public struct TaskQuery: Hashable, Sendable {
     /// Only tasks in one of these states; an empty array means all states.
     public var states: [TaskProperties.State] = []
-    /// Only tasks whose name or URL contains this text; neither case nor how an accent is encoded
-    /// makes a difference.
+    /// Only tasks whose name or URL contains this text.
+    ///
+    /// Upper and lower case, and the encoding of accents, make no difference.
     public var text: String?
-    /// Only tasks that this application added, by its id; ``me`` stands for the caller's own.
+    /// Only tasks that the application with this id added; ``me`` stands for the caller.
     public var addedBy: String?
     /// The order of the result; nil means ``Sort/added``.
     public var sort: Sort?
     /// Whether to reverse the order.
     public var descending: Bool?
-    /// How many of the matching tasks to skip.
+    /// The number of matching tasks to skip.
     public var offset: UInt32?
     /// The most tasks to return; nil and 0 mean ``Contract/pageOfTasks``.
     public var limit: UInt32?
     /// The properties to return of each task; an empty array means all.
     ///
-    /// Properties that were not asked for keep the defaults of ``TaskProperties``.
+    /// Other properties keep the defaults of ``TaskProperties``.
     public var properties: [TaskProperty] = []
 
-    /// What ``addedBy`` holds for the tasks that the caller itself added.
+    /// The value of ``addedBy`` for the tasks that the caller itself added.
     public static let me = "me"
 
     /// Creates a query that matches all tasks.
@@ -42,14 +43,14 @@ public struct TaskQuery: Hashable, Sendable {
         case size
         /// The state, in the order of ``TaskProperties/State/known``.
         case state
-        /// The part of the file that is downloaded.
+        /// The downloaded part of the file.
         case progress
         /// The priority, lowest first.
         case priority
-        /// The time until a running task is done, the shortest first.
+        /// The time until a downloading task is done, the shortest first.
         ///
-        /// Tasks that do not run, or whose size or speed is not known, come behind all others, also in
-        /// the reverse order.
+        /// Tasks that are not downloading, or whose size or speed is unknown, come after all
+        /// others, also in the reverse order.
         case timeLeft = "time-left"
     }
 }

@@ -2,14 +2,14 @@
 
 public import DBus
 
-/// One reason why a task makes no progress, as a code with values: `(sa{sv})`.
+/// A reason why a task makes no progress, as a code with values: `(sa{sv})`.
 ///
-/// A program says it in the language of its user. The codes, and the values of each, are listed with
-/// ExplainCodes in `dbus/org.idown.Manager1.xml`.
+/// Programs can express the code in their user's language. `dbus/org.idown.Manager1.xml` lists the
+/// codes and their values with ExplainCodes.
 public struct TaskReason: Hashable, Sendable {
     /// The code, such as `queue`; it is never renamed.
     public let code: String
-    /// The values by their names; later versions may add some.
+    /// The values by name; later versions may add some.
     public let values: [String: Value]
 
     /// Creates a reason.
