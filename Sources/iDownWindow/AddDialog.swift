@@ -6,10 +6,11 @@ import iDownBus
 import iDownSettings
 import iDownView
 
-/// Adds downloads: links in lines, and how they are to be downloaded.
+/// The dialog that adds downloads: a text with links, one in a line, and a form for their options.
 ///
-/// What links lead to is shown before they are added. Some links work only once, and most of those have
-/// a query: the server is asked about a link with a query only when the user wants it.
+/// It shows the name and the size of each file before the links are added. Some links work only
+/// once, and most of those have a query: the dialog asks the server about a link with a query only
+/// when the user presses Look Up.
 final class AddDialog {
     private let client: ManagerClient
     private let tasks: TaskActions
@@ -27,15 +28,15 @@ final class AddDialog {
     private let paused = Object(gtk_switch_get_type(), ["valign": 3])
     private var links = LinkText("")
     private let probes: LinkProbes
-    /// The links with a query that the server may be asked about.
+    /// The links that the user has asked to look up although they have a query.
     private var wanted: Set<String> = []
     private var reading: Task<Void, Never>?
     private var usualFolder: String?
-    /// What the service knows this dialog by, so that links that are added again after an error have
-    /// one download.
+    /// The part of each call's token that names this dialog, so that adding the same links again
+    /// after an error makes no second download.
     private let token = String.unique
 
-    /// Servers are asked for the first links only: a list may have thousands.
+    /// Servers are asked about this many links only, from the first on: a list may have thousands.
     private static let mostShown = 50
 
     init(_ client: ManagerClient, _ tasks: TaskActions, over window: Object, text: String) {
@@ -115,7 +116,7 @@ final class AddDialog {
 
     private var buffer: Object { Object(gtk_text_view_get_buffer(field.to())) }
 
-    /// Adds lines to those that are there.
+    /// Appends lines to the text.
     func append(_ text: String) {
         let old = buffer.text("text")
         let isWhole = old.isEmpty || old.hasSuffix("\n")
@@ -139,11 +140,11 @@ final class AddDialog {
         judge()
         showFacts()
         ask()
-        // A path that is being typed may begin with that of another file.
+        // Waits, because a path that is half typed may already name another file.
         takeLists(after: LinkProbes.patience)
     }
 
-    /// Puts the links of lists in place of the lines that name their files.
+    /// Replaces each line that names a list file with the links in that file.
     private func takeLists(after pause: Duration = .zero) {
         reading?.cancel()
         guard !links.files.isEmpty else { return }
@@ -176,7 +177,7 @@ final class AddDialog {
         !question.link.contains("?") || wanted.contains(question.link)
     }
 
-    /// Says how many links there are, and what they lead to.
+    /// Shows the number of links, and the name and the size of each file that is known.
     private func showFacts() {
         guard !dialog.isClosed else { return }
         var lines: [String] = []
@@ -251,7 +252,8 @@ final class AddDialog {
         }
     }
 
-    /// The options with a token: the same links with the same options are the same downloads.
+    /// Returns the options with a token that is the same for the same links and options, so that
+    /// the service adds them only once.
     private func mark(_ options: AddOptions, _ links: [String]) -> AddOptions {
         var hasher = Hasher()
         hasher.combine(options)
@@ -261,7 +263,7 @@ final class AddDialog {
         return marked
     }
 
-    /// An error in words; one of several links, which the service tells by its place, by its line.
+    /// Returns the error's text; if the service names a link by its place, the text names its line.
     private func words(of error: ManagerError) -> String {
         guard let start = ["URL ", "task "].first(where: error.message.hasPrefix),
             let end = error.message.firstRange(of: ": "),
@@ -276,11 +278,12 @@ final class AddDialog {
 
 /// A file with links, as `idown add --input-file` reads it.
 private nonisolated enum LinkList {
-    /// A longer file is no list of links.
+    /// The most bytes of a list; a longer file is not read.
     private static let longest = 1 << 20
 
-    /// Returns the links of a file in lines, each with its options below it; nil for a file that is
-    /// no list or cannot be read.
+    /// Returns the links of a file, one in a line, each with its options in the lines below it.
+    ///
+    /// It returns nil for a file that is not a list or cannot be read.
     @concurrent
     static func read(_ path: String) async -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -297,7 +300,7 @@ private nonisolated enum LinkList {
             let list = try? DownloadList(textOrJSON: text), !list.entries.isEmpty
         else { return nil }
         let links = list.text
-        // A list could name itself.
+        // A list that names files is refused, because it could name itself.
         return LinkText(links).files.isEmpty ? links : nil
     }
 }

@@ -5,34 +5,36 @@ import Glibc
 import iDownBus
 import iDownView
 
-/// Tells those who do not see the window which downloads change their state: those whose rows are
-/// known, and those that were added or acted on here.
+/// Announces to screen readers which downloads change their state: those whose rows are loaded, and
+/// those that were added or acted on in this window.
 final class Announcer {
     private let client: ManagerClient
-    /// The state that was told last of downloads that were added or acted on; nil for none yet.
+    /// The state last announced of each download that was added or acted on here; nil before the
+    /// first announcement.
     private var watched: [String: TaskProperties.State?] = [:]
-    /// What is to be said, by the ids of the downloads.
+    /// The texts to announce, by the ids of the downloads.
     private var news: [String: String] = [:]
     private var isTelling = false
 
-    /// The widget that speaks.
+    /// Returns the widget from which announcements are made; nil without a window.
     var window: () -> Object? = { nil }
 
-    /// Several changes at once, as when all are paused, are told together.
+    /// Changes within this time, such as those of Pause All, are announced together.
     private static let pace: Duration = .milliseconds(250)
-    /// Of more downloads than these only the number is told.
+    /// If more downloads than this have changed, only their number is announced.
     private static let mostNames = 3
 
     init(_ client: ManagerClient) { self.client = client }
 
-    /// Tells of these downloads also where their rows are not known; of many the message of what was
-    /// done tells the number.
+    /// Also announces changes of these downloads while their rows are not loaded.
+    ///
+    /// More than three downloads are ignored: the message about the action tells their number.
     func watch(_ ids: [String]) {
         guard Announcement.isPossible, ids.count <= Self.mostNames else { return }
         for id in ids where watched[id] == nil { watched.updateValue(nil, forKey: id) }
     }
 
-    /// The state of these downloads has changed.
+    /// Announces the new states of these downloads, a moment later.
     func tell(_ tasks: [TaskProperties]) {
         for task in tasks where Announcement.isPossible {
             if watched[task.id] != nil { watched[task.id] = task.state }
@@ -42,7 +44,8 @@ final class Announcer {
         tellSoon()
     }
 
-    /// Hears of a download whose row is not known.
+    /// Takes the new state of a download whose row is not loaded; announces it if the download is
+    /// watched.
     func hear(_ id: String, _ state: TaskProperties.State) {
         guard let last = watched[id], last != state else { return }
         watched[id] = state
@@ -75,13 +78,13 @@ final class Announcer {
     }
 }
 
-/// Tells who does not see the window what has happened: gtk_accessible_announce.
+/// Announcements to screen readers: gtk_accessible_announce.
 enum Announcement {
     private typealias Function = @convention(c) (OpaquePointer, UnsafePointer<CChar>, CInt) -> Void
-    /// GTK has it since 4.14; nil in older ones.
+    /// The function of GTK 4.14 and later; nil in older versions.
     private static let function = dlsym(nil, "gtk_accessible_announce")
         .map { unsafeBitCast($0, to: Function.self) }
-    /// GTK_ACCESSIBLE_ANNOUNCEMENT_PRIORITY_MEDIUM: after what is being said.
+    /// GTK_ACCESSIBLE_ANNOUNCEMENT_PRIORITY_MEDIUM: it does not interrupt current speech.
     private static let priority: CInt = 1
 
     static var isPossible: Bool { function != nil }

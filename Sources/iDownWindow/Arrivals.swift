@@ -3,13 +3,13 @@
 import CGtk
 import iDownView
 
-/// Links that come by the clipboard, or are dropped on the window.
+/// Takes links from the clipboard and from drag and drop.
 ///
-/// None is added by itself.
+/// It adds none of them by itself: it opens the dialog, or offers to open it.
 final class Arrivals {
     private let window: Object
     private let tasks: TaskActions
-    /// What was offered last; it is not offered again.
+    /// The text that was offered last, which is not offered again.
     private var seen = ""
 
     /// Opens the dialog with these links.
@@ -21,7 +21,7 @@ final class Arrivals {
         acceptDrops()
     }
 
-    /// Does not offer this text.
+    /// Makes sure that this text is not offered.
     func know(_ text: String) { seen = text }
 
     /// Offers to add the link in the clipboard.
@@ -65,7 +65,7 @@ final class Arrivals {
     private func offer(_ text: String) {
         guard text != seen, text.utf8.count < Self.longest else { return }
         seen = text
-        // Many a copied word could be a link, such as "3.14".
+        // Only links with a scheme are offered, because a copied "3.14" would pass as a link.
         guard text.split(whereSeparator: \.isWhitespace).allSatisfy({ $0.contains("://") })
         else { return }
         let links = LinkText(text).links
@@ -78,7 +78,7 @@ final class Arrivals {
         tasks.offer(question, translated("Add…")) { [weak self] in self?.add(text) }
     }
 
-    /// A copied text that is longer is no list of links.
+    /// A copied text of this many bytes or more is not offered.
     private static let longest = 65_536
 
     private func acceptDrops() {
@@ -92,7 +92,7 @@ final class Arrivals {
                 return true
             }
             let files = gdk_file_list_get_files(OpaquePointer(g_value_get_boxed(value)))
-            // The list is ours, its files are not.
+            // The caller owns the list, but not the files in it.
             defer { g_slist_free(files) }
             var uris: [String] = []
             var rest = files

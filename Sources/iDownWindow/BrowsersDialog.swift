@@ -4,9 +4,9 @@ import CGtk
 import Glibc
 import iDownView
 
-/// Tells what each browser still needs to hand downloads over, and does what can be done for it.
+/// Shows what each browser still needs to hand downloads over, and installs what it can.
 ///
-/// The command `idown browser` knows that.
+/// The command `idown browser` does both.
 final class BrowsersDialog {
     private let dialog: Dialog
     private let report = Object.label("", ["wrap": true, "selectable": true])
@@ -40,7 +40,7 @@ final class BrowsersDialog {
 
     func present() { dialog.present() }
 
-    /// Runs the command to its end; `done` is called with what it says.
+    /// Runs `idown browser` with some arguments; calls `done` with its output.
     private func run(_ words: [String], _ done: @escaping (String) -> Void) {
         dialog.allow(false)
         Subprocess.run([Self.program, "browser"] + words) { text in
@@ -54,24 +54,24 @@ final class BrowsersDialog {
         }
     }
 
-    /// The command beside this program, else the one in `PATH`.
+    /// The path of `idown` beside this program; if it is not there, `idown`, to be found in `PATH`.
     private static var program: String {
         guard let folder = Catalogue.programFolder else { return "idown" }
         return access(folder + "/idown", X_OK) == 0 ? folder + "/idown" : "idown"
     }
 }
 
-/// Another program: GSubprocess.
+/// Runs other programs: GSubprocess.
 private enum Subprocess {
     /// Runs a program to its end.
     ///
     /// - Parameters:
     ///   - words: The program and its arguments.
-    ///   - body: Called with what it wrote; nil if it could not be started.
+    ///   - body: Called with the program's output; nil if it could not be started.
     static func run(_ words: [String], _ body: @escaping (String?) -> Void) {
         var arguments = words.map { UnsafePointer(strdup($0)) } + [nil]
         defer { for word in arguments { free(UnsafeMutablePointer(mutating: word)) } }
-        // A warning would make no JSON of it.
+        // A warning on standard error would make the JSON invalid.
         let errors =
             words.contains("--json")
             ? G_SUBPROCESS_FLAGS_STDERR_SILENCE : G_SUBPROCESS_FLAGS_STDERR_MERGE

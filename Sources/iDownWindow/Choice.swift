@@ -2,14 +2,15 @@
 
 import CGtk
 
-/// A row with one button for each of a few values, of which one is chosen.
+/// A row with a button for each of a few values, one of which is chosen.
 ///
-/// Neither AdwComboRow, a menu nor radio buttons, of which assistive technology can choose none (GTK 4.8).
+/// It uses toggle buttons because assistive technology cannot choose in AdwComboRow, a menu or
+/// radio buttons (GTK 4.8).
 final class Choice<Value: Equatable> {
     let row: Object
     private let buttons: [(value: Value, button: Object)]
 
-    /// The user has chosen a value.
+    /// Called when a value is chosen.
     var chosen: (Value) -> Void = { _ in }
 
     /// Makes a row in which the first value is chosen.

@@ -4,7 +4,7 @@ import CGtk
 import iDownBus
 import iDownView
 
-/// Everything that is known of one download: the file as a picture, the speed, facts, history.
+/// The pane with all details of one download: picture of the file, speed, facts, history.
 final class DetailsPane {
     let box: Object
     private let client: ManagerClient
@@ -21,20 +21,20 @@ final class DetailsPane {
     private let expander: Object
     private let verify: Object
     private(set) var id: String?
-    /// How many downloads are selected.
+    /// The number of selected downloads.
     private var count = 0
     private var isOpen = false
-    /// Nil while nothing of the download moves.
+    /// The task that updates the pane while the download runs; nil at other times.
     private var looker: Task<Void, Never>?
     private var shownFacts: [TaskDetails.Fact] = []
 
-    /// The speed of a download over the last minutes.
+    /// Returns the speed of a download over the last minutes; nil if none was measured.
     var samples: (String) -> SpeedSamples? = { _ in nil }
     var carryOut: (RowVerb, String) -> Void = { _, _ in }
 
     /// Pixels of the pane.
     static let width = 320
-    /// A picture is renewed this often while something moves.
+    /// The time between two updates while the download runs.
     private static let pace: Duration = .seconds(1)
 
     init(_ client: ManagerClient, _ tasks: TaskActions) {
@@ -72,25 +72,26 @@ final class DetailsPane {
         if let id { carryOut(verb, id) }
     }
 
-    /// Shows another download; none for nil, where so many are selected.
+    /// Shows another download; with nil, shows how many downloads are selected.
     func show(_ id: String?, of count: Int) {
         guard id != self.id || id == nil && count != self.count else { return }
         (self.id, self.count) = (id, count)
         look()
     }
 
-    /// The pane was opened or closed.
+    /// Takes note that the pane was opened or closed; updates it if it is open.
     func setOpen(_ isOpen: Bool) {
         self.isOpen = isOpen
         look()
     }
 
-    /// Downloads look different in the list; one that runs is renewed at its own pace.
+    /// Updates the pane if its download is one of these; a running one is updated every second
+    /// anyway.
     func renew(_ ids: Set<String>) {
         if looker == nil, let id, ids.contains(id) { look() }
     }
 
-    /// Asks for all that is known, again and again while the download runs.
+    /// Loads the details of the download, and again every second while it runs.
     private func look() {
         looker?.cancel()
         looker = nil
@@ -100,12 +101,12 @@ final class DetailsPane {
             while await self?.lookOnce(at: id, client) == true {
                 try? await Task.sleep(for: Self.pace)
             }
-            // Whoever cancelled it has put another one in its place.
+            // After a cancellation `looker` already holds the next task.
             if !Task.isCancelled { self?.looker = nil }
         }
     }
 
-    /// - Returns: whether it runs and is still what the pane shows.
+    /// - Returns: Whether the download runs and is still the one that the pane shows.
     private func lookOnce(at id: String, _ client: ManagerClient) async -> Bool {
         guard let task = try? await client.getTask(id) else { return false }
         let connections = (try? await client.connections(of: id)) ?? []
@@ -188,7 +189,7 @@ final class DetailsPane {
 
 // Pictures.
 extension DetailsPane {
-    /// The file from left to right: what is on the disk, and what each connection brings.
+    /// Draws the file from left to right: the bytes on disk, and the range of each connection.
     private static func drawParts(
         of task: TaskProperties,
         _ connections: [OpenConnection],
@@ -205,7 +206,7 @@ extension DetailsPane {
             let part = max(1, width * Double(length) / Double(total))
             cairo_rectangle(cairo, start, 0, part, height)
         }
-        // All at once: where two connections ask for the same bytes, the colour stays the same.
+        // All ranges are filled together, so that overlapping ones get no darker colour.
         for connection in connections where connection.first < total {
             add(connection.first, min(connection.length ?? total, total - connection.first))
         }
@@ -217,7 +218,7 @@ extension DetailsPane {
         cairo_fill(cairo)
     }
 
-    /// The speed over the last minutes, the newest at the right.
+    /// Draws the speed over the last minutes, the newest at the right.
     private static func drawSpeeds(
         _ samples: SpeedSamples?,
         _ cairo: OpaquePointer,
@@ -247,7 +248,7 @@ extension DetailsPane {
     }
 }
 
-/// An area that Swift draws.
+/// A drawing area whose content a Swift closure draws.
 private final class Drawing {
     let area: Object
     var draw: (OpaquePointer, Double, Double) -> Void = { _, _, _ in } {

@@ -3,21 +3,21 @@
 import CGtk
 import iDownView
 
-/// A window over the main one, with one button that does it and one that does not.
+/// A modal window over the main one, with a button that accepts and one that cancels.
 final class Dialog {
     let object: Object
     private let button: Object
     private let message = Object.label(classes: ["mistake"], ["wrap": true, "visible": false])
 
-    /// Whether the window is gone, and its widgets with it: an answer may come later.
+    /// Whether the window and its widgets are destroyed; an answer of the service may arrive later.
     private(set) var isClosed = false
 
-    /// The button was pressed.
+    /// Called when the user presses the accepting button.
     var accepted: () -> Void = {}
-    /// Says what went wrong once the dialog is gone.
+    /// Shows an error that arrives after the dialog was closed.
     var complainAfterwards: (String) -> Void = { _ in }
 
-    /// The characters of a button for which there is room in the narrowest window.
+    /// The most characters of a button's text that fit into the narrowest window.
     private static let mostCharacters = 11
 
     init(
@@ -43,7 +43,8 @@ final class Dialog {
         )
         let cancel = Object.textButton(cancel, action: "window.close")
         button = .textButton(text, classes: ["suggested-action"])
-        // In a narrow window the title gives way, then words that are longer than these in some language.
+        // In a narrow window the title is cut first, then button texts that are longer than this,
+        // as they may be in other languages.
         for button in [cancel, button] {
             let label = Object(gtk_button_get_child(button.to()))
             label.set("ellipsize", 3)
@@ -61,7 +62,7 @@ final class Dialog {
         button.on("clicked") { _ in self.accepted() }
         object.on("destroy") { _ in
             self.isClosed = true
-            // It holds its owner, which holds this.
+            // Breaks the cycle: the closure holds the owner, which holds this dialog.
             self.accepted = {}
         }
         object.addKeys(GTK_PHASE_BUBBLE, [("Escape", "window.close")])
@@ -71,7 +72,7 @@ final class Dialog {
         if !isClosed { button.set("sensitive", .flag(isAllowed)) }
     }
 
-    /// Says what is wrong; nothing for an empty text.
+    /// Shows what is wrong; an empty text hides the message.
     func complain(_ text: String) {
         guard !isClosed else { return }
         if !text.isEmpty, text != message.text("label") {
@@ -81,7 +82,7 @@ final class Dialog {
         message.set("visible", .flag(!text.isEmpty))
     }
 
-    /// Says why what was accepted was not done, and lets the user try again.
+    /// Shows why the action failed, and enables the accepting button again.
     func refuse(_ text: String) {
         guard !isClosed else { return complainAfterwards(text) }
         complain(text)

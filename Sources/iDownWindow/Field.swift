@@ -4,34 +4,36 @@ import CGtk
 import iDownSettings
 import iDownView
 
-/// A text that is typed; where it cannot be taken, the words below it say why.
+/// A text field; if its text is not valid, a line below it says why.
 final class Field {
-    /// The rows for a list of rows: what is typed into, and the words below it.
+    /// The rows to add to a group: the field, and the line below it.
     var rows: [Object] { [row, note] }
     let row: Object
     private let note: Object
     private let words = Object.label(classes: ["caption", "mistake"], ["wrap": true])
-    /// Holds the text and tells that it changes: the row itself or the buffer of a text view.
+    /// The object that holds the text and signals its changes: the row, or the buffer of a text
+    /// view.
     private let source: Object
-    /// What people hear of who do not see it: a row's text has the focus, and the row its name.
+    /// The objects whose error screen readers speak: in a row the text has the focus, and the row
+    /// has the name.
     private let spoken: [Object]
     private let judge: (String) -> String?
 
-    /// The text has changed.
+    /// Called when the text has changed.
     var changed: () -> Void = {}
-    /// The text was chosen in a dialog, and is not being typed.
+    /// Called when the text was chosen in a dialog instead of being typed.
     var chosen: () -> Void = {}
-    /// What is wrong with the text; nil for one that can be taken.
+    /// What is wrong with the text; nil if it is valid.
     private(set) var mistake: String?
-    /// Whether its widgets are gone: a folder may be chosen later.
+    /// Whether the widgets are destroyed; the folder dialog may answer later.
     private var isGone = false
 
     /// Makes an empty field.
     ///
     /// - Parameters:
-    ///   - title: Stands above the text.
+    ///   - title: The title above the text.
     ///   - hasLines: Whether the text may have several lines.
-    ///   - judge: Returns what is wrong with a text.
+    ///   - judge: Returns what is wrong with a text; nil if it is valid.
     init(_ title: String, hasLines: Bool = false, judge: @escaping (String) -> String?) {
         self.judge = judge
         if hasLines {
@@ -54,13 +56,13 @@ final class Field {
         row.on("destroy") { [weak self] _ in self?.isGone = true }
     }
 
-    /// What is typed.
+    /// The text in the field.
     var text: String {
         get { source.text("text") }
         set { source.set("text", .text(newValue)) }
     }
 
-    /// Whether something can be typed; what cannot be is not judged.
+    /// Whether the user can type; a disabled field is always valid.
     var isEnabled: Bool {
         get { row.flag("sensitive") }
         set {
@@ -85,7 +87,7 @@ final class Field {
 }
 
 extension Field {
-    /// What is said of a text that has another form.
+    /// Returns the message for a text that does not have the expected form.
     static func mistake(expected form: String) -> String {
         translated("This cannot be used. Expected: {form}.", ["form": form])
     }
@@ -126,15 +128,15 @@ extension Field {
     }
 }
 
-/// The desktop's dialog for files and folders: GtkFileChooserNative.
+/// The desktop's file dialog: GtkFileChooserNative.
 enum FileChooser {
     /// Asks for files or folders.
     ///
     /// - Parameters:
     ///   - title: The title of the dialog.
-    ///   - action: What is asked for; of files several may be chosen.
+    ///   - action: Whether to choose files or a folder; several files may be chosen.
     ///   - window: The window below the dialog.
-    ///   - folder: The folder that is shown first; the last one for an empty text.
+    ///   - folder: The folder to show first; empty for the last one used.
     ///   - chosen: Called with the paths, unless the user has cancelled.
     static func choose(
         _ title: String,

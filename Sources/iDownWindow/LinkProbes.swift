@@ -3,9 +3,9 @@
 import iDownBus
 import iDownView
 
-/// Asks servers what links lead to, a few at once, and keeps their answers.
+/// Asks servers for the names and sizes of linked files, a few at a time, and keeps the answers.
 final class LinkProbes {
-    /// A link, and what matters of the options with which it is asked for.
+    /// A link, and those of its options that change the server's answer.
     struct Question: Hashable {
         let link: String
         private var options = AddOptions()
@@ -32,20 +32,21 @@ final class LinkProbes {
 
     private let client: ManagerClient
     private var asking: Task<Void, Never>?
-    /// What is known of links: a name and a size, or why there is neither.
+    /// The answers as texts: a name and a size, or why they are unknown.
     private(set) var answers: [Question: String] = [:]
 
-    /// There is another answer.
+    /// Called after each new answer.
     var changed: () -> Void = {}
 
-    /// Typing pauses for this long before servers are asked.
+    /// The pause in typing after which servers are asked.
     static let patience: Duration = .milliseconds(600)
-    /// One less than a client may have: a link that is added meanwhile is not refused.
+    /// The most probes under way: one less than the service allows a client, so that a link can be
+    /// added meanwhile.
     private static let most = Contract.pendingProbes.client - 1
 
     init(_ client: ManagerClient) { self.client = client }
 
-    /// Asks for these in place of all that were asked for before.
+    /// Asks these questions, and cancels all earlier ones.
     func ask(_ questions: [Question]) {
         asking?.cancel()
         let client = client
@@ -68,6 +69,6 @@ final class LinkProbes {
         }
     }
 
-    /// Asks for nothing more.
+    /// Cancels all questions.
     func stop() { asking?.cancel() }
 }

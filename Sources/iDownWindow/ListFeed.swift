@@ -3,12 +3,12 @@
 import iDownBus
 import iDownView
 
-/// Keeps the rows as the service has them: asks for pages and counts, and hears the signals.
+/// Keeps the rows in step with the service: loads pages and counts, and follows the signals.
 final class ListFeed {
-    /// What the window shows in place of rows.
+    /// Whether there are rows to show, or what to show in their place.
     enum Phase: Hashable {
         case loading, loaded
-        /// The list could not be had; the text tells why.
+        /// The list could not be loaded; the text tells why.
         case failed(String)
     }
 
@@ -16,21 +16,21 @@ final class ListFeed {
     private let model = RowModel.shared
     private let announcer: Announcer
     private(set) var phase = Phase.loading
-    /// Whether the service has left and is not back yet.
+    /// Whether the service has left the bus and has not come back.
     private(set) var isAlone = false
     private(set) var counts: [TaskProperties.State: Int] = [:]
-    /// Samples of the speed of running downloads, for the plot.
+    /// The measured speeds of running downloads by id, for the plot.
     private(set) var speeds: [String: SpeedSamples] = [:]
 
-    /// Downloads in these rows look different.
+    /// Called with the ids of downloads whose rows must be redrawn.
     var rowsChanged: (Set<String>) -> Void = { _ in }
-    /// The phase, the length or the counts have changed.
+    /// Called when the phase, the length of the list, or the counts have changed.
     var listChanged: () -> Void = {}
     /// Tells the user of an error.
     var say: (String) -> Void = { _ in }
-    /// A service of another version does not know the order.
+    /// Called when the service does not know the order, as an older version may not.
     var orderRefused: () -> Void = {}
-    /// The rows that are on the screen or near.
+    /// Returns the rows on the screen and those near it.
     var lookedAt: () -> Range<Int> = { 0..<0 }
 
     private var follower: Task<Void, Never>?
@@ -40,12 +40,15 @@ final class ListFeed {
     private var areCountsStale = false
     private var refresher: Task<Void, Never>?
 
-    /// Numbers on the screen change at most four times a second.
+    /// The shortest time between two redraws of rows.
     private static let pace: Duration = .milliseconds(250)
-    /// Rows move at most five times a second.
+    /// The shortest time between two loads of the list.
     private static let refreshPace: Duration = .milliseconds(200)
-    /// Rows in an order by progress or time left move with every step of a download, and in a list of
-    /// 100,000 the service takes a while to sort: it has ten times as long to rest.
+    /// When rows are ordered by progress or time left, the pause after a load is this many times as
+    /// long as the load itself, at most ``longestRest``.
+    ///
+    /// Such rows move with every step of a download, and the service takes long to sort 100,000 of
+    /// them.
     private static let rest = 10
     private static let longestRest: Duration = .seconds(2)
 
@@ -59,7 +62,7 @@ final class ListFeed {
         model.askForIDs = { [weak self] in self?.choose($0) }
     }
 
-    /// Begins to follow the list, and asks for it anew.
+    /// Starts to follow the list, and loads it again.
     func start() {
         follower?.cancel()
         endRefresh()
@@ -94,7 +97,7 @@ final class ListFeed {
         refresh()
     }
 
-    /// Has changes told of downloads whose rows are not known.
+    /// Passes changes of downloads whose rows are not loaded on to the announcer.
     private func hear(_ news: ListNews) {
         switch news {
         case .event(.changed(let id, let state, _)) where model.pages[id] == nil:
@@ -110,7 +113,7 @@ final class ListFeed {
         listChanged()
     }
 
-    /// Shows something else.
+    /// Shows the list with another filter, search or order.
     func show(_ look: TaskPages.Look) {
         guard look != model.pages.look else { return }
         model.show(look)
@@ -119,23 +122,23 @@ final class ListFeed {
         refresh()
     }
 
-    /// Ends the question under way and the rest after it.
+    /// Cancels the load under way and the pause after it.
     private func endRefresh() {
         refresher?.cancel()
         refresher = nil
     }
 
-    /// Asks anew, now or when the question under way is answered.
+    /// Loads outdated rows and counts, now or after the load under way.
     private func refresh() {
         guard refresher == nil else { return }
         refresher = Task { [weak self] in
             while let self, self.isStale || self.areCountsStale, !Task.isCancelled {
                 let start = ContinuousClock.now
-                // First the counts, which are shown with the rows.
+                // Counts come first, because they are shown together with the rows.
                 if self.areCountsStale {
                     self.areCountsStale = false
                     await self.count()
-                    // What asks in its place counts anew.
+                    // The task that replaces this one has to count again.
                     if Task.isCancelled { self.areCountsStale = true }
                 }
                 if self.isStale {
@@ -165,7 +168,7 @@ final class ListFeed {
             if !wasLoaded || question.isAnew { listChanged() }
         } catch {
             model.forget(question)
-            // A service that leaves is heard of, and so is the next one.
+            // No error: the signals report that the service leaves, and when the next one starts.
             guard error.code != .stopping, error.code != .noReply else { return }
             guard error.code == .invalidOption, model.pages.look.sort != .added else {
                 return fail(error.text)
@@ -175,7 +178,7 @@ final class ListFeed {
         }
     }
 
-    /// Reads rows beside the main thread, which draws frames meanwhile: a page takes 5 ms.
+    /// Loads a page off the main thread, which can draw meanwhile: decoding a page takes 5 ms.
     @concurrent
     private nonisolated static func find(
         _ query: TaskQuery,
@@ -203,10 +206,10 @@ final class ListFeed {
         listChanged()
     }
 
-    /// Selects rows whose ids are not known yet, unless the user selects something else meanwhile.
+    /// Loads the ids of rows and selects them, unless the user selects something else meanwhile.
     private func choose(_ places: Range<Int>) {
         let (client, look, choices) = (client, model.pages.look, model.choices)
-        // These places are those of rows that are about to go.
+        // The places belong to rows that are about to be replaced.
         guard look == model.pages.shownLook else { return }
         var query = look.query
         query.properties = [.id]
@@ -221,7 +224,7 @@ final class ListFeed {
         }
     }
 
-    /// Has rows drawn anew, soon.
+    /// Has the rows of these downloads redrawn within 250 ms.
     func mark(_ ids: [String]) {
         guard !ids.isEmpty else { return }
         dirty.formUnion(ids)
@@ -245,10 +248,10 @@ final class ListFeed {
 
 /// The speed of a download over the last minutes.
 struct SpeedSamples {
-    /// Bytes per second, the oldest first, and when each was measured.
+    /// The speeds in bytes per second and the times of their measurement, the oldest first.
     private(set) var values: [(time: ContinuousClock.Instant, speed: UInt64)] = []
 
-    /// The plot shows three minutes.
+    /// The time that the plot shows.
     static let span: Duration = .seconds(180)
 
     mutating func add(_ speed: UInt64) {

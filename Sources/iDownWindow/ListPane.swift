@@ -4,15 +4,15 @@ import CGtk
 import iDownBus
 import iDownView
 
-/// The list: chips that filter, titles that sort, the rows, and what stands in their place.
+/// The list: chips that filter, titles that sort, the rows, and the pages shown in their place.
 final class ListPane {
     let box: Object
     private let feed: ListFeed
     private let model = RowModel.shared
     private let list: Object
-    /// What scrolls the list.
+    /// The widget that scrolls the list.
     private let rows: Object
-    // No page is as wide as the widest, which would not fit into a narrow window.
+    // Not homogeneous: each page would be as wide as the widest, too wide for a narrow window.
     private let stack = Object(gtk_stack_get_type(), ["vexpand": true, "hhomogeneous": false])
     private let spinner = Object(gtk_spinner_get_type(), ["width-request": 32])
         .named(translated("Loading"))
@@ -20,17 +20,17 @@ final class ListPane {
     private let banner = Object(gtk_revealer_get_type())
     private let chips: FilterChips
     private let titles: SortTitles
-    /// The rows by the objects in which GTK holds them.
+    /// The rows by the list items in which GTK holds them.
     private var views: [Object: RowView] = [:]
     private var viewsByID: [UInt64: RowView] = [:]
     private var width = RowView.Width.wide
     private let menu = Object(gtk_popover_menu_new_from_model(nil)).keep()
 
-    /// What a row's own action, Enter or a double click asks for.
+    /// Called with the verb of a row's action, of Enter or of a double click.
     var carryOut: (RowVerb, UInt64) -> Void = { _, _ in }
-    /// What is said of a row that is about to go; nil for every other.
+    /// Returns the note for a row that is about to be removed; nil for any other row.
     var note: (UInt64) -> String? = { _ in nil }
-    /// What is shown has changed.
+    /// Called when the filter, the search or the order has changed.
     var lookChanged: (TaskPages.Look) -> Void = { _ in }
 
     init(_ feed: ListFeed) {
@@ -156,7 +156,7 @@ final class ListPane {
         view.show(task, id: id, note: id.flatMap(note))
     }
 
-    /// The rows on the screen: all rows are equally high.
+    /// The rows on the screen, computed from the scroll position: all rows have the same height.
     private var seen: Range<Int> {
         guard let adjustment = gtk_scrollable_get_vadjustment(list.opaque) else { return 0..<0 }
         let adjusted = Object(adjustment)
@@ -169,14 +169,14 @@ final class ListPane {
 
     /// The rows on the screen, and those that GTK holds above and below.
     ///
-    /// GTK holds the focused row, too, wherever that is.
+    /// GTK also holds the focused row, which may be anywhere.
     private var lookedAt: Range<Int> {
         let seen = seen
         guard !seen.isEmpty else { return seen }
         return max(0, seen.lowerBound - 100)..<min(model.pages.count, seen.upperBound + 100)
     }
 
-    /// Shows downloads in rows that were still to come, from the middle of the screen outwards.
+    /// Fills empty rows whose downloads are loaded by now, from the middle of the screen outwards.
     ///
     /// - Parameter most: How many rows to fill.
     /// - Returns: Whether more rows can be filled.
@@ -201,7 +201,7 @@ final class ListPane {
         }
     }
 
-    /// Shows downloads anew.
+    /// Redraws the rows of these downloads.
     func redraw(_ ids: Set<String>) {
         for id in ids {
             guard let id = UInt64(id), let view = viewsByID[id] else { continue }
@@ -221,7 +221,7 @@ final class ListPane {
             }
         if case .failed(let text) = feed.phase { failure.set("description", .text(text.escaped)) }
         gtk_stack_set_visible_child_name(stack.opaque, page)
-        // It would turn on where nobody sees it.
+        // A hidden spinner would go on turning and wake the program up.
         spinner.set("spinning", .flag(page == "loading"))
         gtk_revealer_set_reveal_child(banner.opaque, feed.isAlone ? 1 : 0)
         titles.box.set("visible", .flag(page == "list"))
@@ -229,7 +229,7 @@ final class ListPane {
         chips.show(feed.counts, model.pages.look.filter)
     }
 
-    /// Shows other rows, or in another order.
+    /// Changes the filter, the search or the order.
     func change(_ body: (inout TaskPages.Look) -> Void) {
         var look = model.pages.look
         body(&look)
@@ -240,7 +240,7 @@ final class ListPane {
         lookChanged(look)
     }
 
-    /// Leaves out what does not fit into this many pixels.
+    /// Hides the columns that do not fit into this many pixels.
     func fit(_ pixels: Int) {
         let width = RowView.Width(pixels: pixels)
         guard width != self.width else { return }
@@ -273,7 +273,7 @@ final class ListPane {
             self?.openMenu(x: arguments.real(1), y: arguments.real(2))
         }
         gtk_widget_add_controller(list.widget, press.opaque)
-        // Before the rows, to which the space bar means "select".
+        // In the capture phase, because rows take the space bar as "select".
         list.addKeys(
             GTK_PHASE_CAPTURE,
             [
@@ -288,16 +288,16 @@ final class ListPane {
         keys.answer("key-pressed") { [weak self] in
             .flag(self?.take($0.number(1), $0.number(3)) ?? false)
         }
-        // Before those of the list.
+        // On the parent of the list, so that these keys come before the list's own.
         gtk_widget_add_controller(rows.widget, keys.opaque)
     }
 
-    /// Takes a key before the list does.
+    /// Handles a key before the list does.
     ///
     /// - Parameters:
-    ///   - key: its number.
-    ///   - modifiers: the keys that are held with it.
-    /// - Returns: Whether the list is not to have it.
+    ///   - key: The number of the key.
+    ///   - modifiers: The modifiers that are held with it.
+    /// - Returns: Whether the list must not get the key.
     private func take(_ key: Int, _ modifiers: Int) -> Bool {
         let isShifted = UInt32(truncatingIfNeeded: modifiers) & GDK_SHIFT_MASK.rawValue != 0
         let isWithControl = UInt32(truncatingIfNeeded: modifiers) & GDK_CONTROL_MASK.rawValue != 0
@@ -316,7 +316,7 @@ final class ListPane {
         case GDK_KEY_space where isShifted || isWithControl: break
         case GDK_KEY_F10 where !isShifted: break
         case GDK_KEY_Delete, GDK_KEY_Menu, GDK_KEY_F10, GDK_KEY_space:
-            // What no row is selected for is meant for the one with the focus.
+            // Without a selection the key applies to the focused row.
             if model.chosen.isEmpty, let id = focused { model.setChosen([id]) }
         default: break
         }
@@ -422,7 +422,8 @@ private final class FilterChips {
                 ? counts.values.reduce(0, +)
                 : filter.states.reduce(0) { $0 + (counts[$1] ?? 0) }
             button.set("label", .text("\(filter.title) \(shown(UInt(count)))"))
-            // A filter that shows nothing is not worth its place, unless it is the one in use.
+            // The chips for rare states are hidden while they would show nothing, unless one is in
+            // use.
             let isRare = filter == .only(.cancelled) || filter == .only(.failed)
             button.set("visible", .flag(!isRare || count > 0 || filter == current))
             if filter == current, !button.flag("active") { button.set("active", true) }
@@ -430,7 +431,7 @@ private final class FilterChips {
     }
 }
 
-/// The titles of the columns; a click sorts by one.
+/// The titles of the columns; a click on one sorts by its column.
 private final class SortTitles {
     let box: Object
     var chosen: (TaskQuery.Sort) -> Void = { _ in }
@@ -449,7 +450,7 @@ private final class SortTitles {
         }
         let name = title(5)
         name.set("hexpand", true)
-        // As wide as the bars, whatever the word.
+        // As wide as the progress bars, in any language.
         let progress = title(1)
         progress.set("width-request", 120)
         let size = title(RowView.bytesWidth, isRight: true)

@@ -62,7 +62,7 @@ extension MainWindow {
                 "title": .text(translated("Keyboard Shortcuts")), "default-width": 480,
             ]
         )
-        // Its tabs, which nobody sees, have the name of their page.
+        // The page needs a title, because the hidden tab takes its accessible name from it.
         let page = Object(
             adw_preferences_page_get_type(),
             ["title": .text(translated("Keyboard Shortcuts"))]

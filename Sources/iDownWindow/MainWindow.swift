@@ -5,9 +5,9 @@ import DBus
 import iDownBus
 import iDownView
 
-/// The window: a list, what can be done with it, and the details of one download beside it.
+/// The window: the list, its actions, and the details of one download beside it.
 ///
-/// It holds nothing that the service does not have; closing it changes nothing.
+/// All data belongs to the service: closing the window stops no download.
 final class MainWindow {
     let object: Object
     private let application: Object
@@ -23,7 +23,7 @@ final class MainWindow {
     private let searchBar = Object(gtk_search_bar_get_type())
     private let flap = Object(
         adw_flap_get_type(),
-        // Locked: that the rows need more room closes no pane.
+        // Locked, so that the pane does not close when the rows need more room.
         [
             "flap-position": 1, "reveal-flap": false, "fold-policy": 2, "locked": true,
             "separator": .object(nil),
@@ -42,7 +42,7 @@ final class MainWindow {
     private var width: Int
     private var areDetailsShown = false
     private var hasAppeared = false
-    /// The buttons that the menu has, too.
+    /// The buttons of actions that the menu has as well; hidden in a narrow window.
     private var wideButtons: [Object] = []
     private var sortAction: Object?
     private var descendingAction: Object?
@@ -82,13 +82,14 @@ final class MainWindow {
     }
 
     private static let longestWait: Duration = .milliseconds(200)
-    /// A window that has closed waits this long for the service.
+    /// How long the program waits for the service after its window has closed.
     private static let longestEnd: Duration = .seconds(5)
     /// Below this width the header bar has no room for all buttons.
     private static let narrowWidth = 480
 
-    /// Shows the window once it has rows, so that its first frame is drawn once and is whole; a
-    /// service that takes longer than ``longestWait`` is shown as loading.
+    /// Shows the window as soon as the list is loaded, so that its first frame is complete.
+    ///
+    /// After ``longestWait`` it shows the window in any case, with the list still loading.
     func appear() {
         Task { [weak self] in
             try? await Task.sleep(for: Self.longestWait)
@@ -105,7 +106,7 @@ final class MainWindow {
     func present() {
         hasAppeared = true
         gtk_window_present(object.to())
-        // The rows, not a text field, whose cursor would wake the program up.
+        // Focuses the rows, because the blinking cursor of a text field would wake the program up.
         pane.focus()
     }
 
@@ -207,12 +208,13 @@ final class MainWindow {
             self?.sortAction?.setState(choice: look.sort.rawValue)
             self?.descendingAction?.setState(isOn: look.isDescending)
         }
-        // After text fields, to which they mean their own text.
+        // In the bubble phase: a focused text field takes these keys for its own text first.
         object.addKeys(
             GTK_PHASE_BUBBLE,
             [("<Control>v", "win.paste"), ("<Control>z", "win.undo")]
         )
-        // GTK closes and opens the pane, too: by a click beside it, or for the focus.
+        // GTK also opens and closes the pane by itself, after a click beside it or to move the
+        // focus.
         flap.onChange(of: "reveal-flap") { [weak self] in
             guard let self, self.flap.flag("reveal-flap") != self.areDetailsShown else { return }
             self.showDetails(!self.areDetailsShown)
@@ -242,7 +244,7 @@ final class MainWindow {
         }
     }
 
-    /// Does what still waits, and ends the program then, also where the bus has started it.
+    /// Carries out the pending actions, then ends the program, even if the bus has started it.
     private func close() {
         g_application_hold(application.to())
         var state = WindowState()
@@ -256,7 +258,7 @@ final class MainWindow {
             await tasks.endPending()
             g_application_quit(application.to())
         }
-        // The service has the call, and may take as long as it wants.
+        // The service has received the call by then, and finishes it without this program.
         Task {
             try? await Task.sleep(for: Self.longestEnd)
             g_application_quit(application.to())
@@ -284,10 +286,10 @@ final class MainWindow {
         let chosen = model.chosen
         let known = chosen.compactMap { model.pages["\($0)"] }
         var verbs = RowVerb.verbs(for: known)
-        // The bar has one button for both.
+        // The bar has one button for Resume and Retry.
         if known.contains(where: { $0.state == .failed }) { verbs.insert(.resume) }
         for verb in RowVerb.allCases where verb != .details {
-            // Of rows that were scrolled away nothing is known.
+            // Selected rows that are not loaded may allow any verb.
             let fits = known.count < chosen.count || verbs.contains(verb)
             let isForOne = [.verify, .freshLink, .edit].contains(verb)
             actions.enable(
@@ -363,10 +365,10 @@ extension MainWindow {
     }
 
     private func showDetails(_ isShown: Bool) {
-        // The rows give way first, so that the pane finds room beside them.
+        // The rows shrink first, so that the pane has room beside them.
         areDetailsShown = isShown
         fit()
-        // A hidden pane gets no focus, for which GTK would open it.
+        // Hidden, so that the closed pane cannot take the focus: GTK would open it.
         details.box.set("visible", .flag(isShown))
         flap.set("reveal-flap", .flag(isShown))
         details.setOpen(isShown)
@@ -381,7 +383,7 @@ extension MainWindow {
         let client = client
         Task {
             do throws(ManagerError) {
-                // The rows' own URLs may lack the query.
+                // The URLs of loaded rows may lack the query.
                 let found = try await client.getTasks(ids, of: [.url])
                 let text = found.map(\.url).joined(separator: "\n")
                 gdk_clipboard_set_text(gtk_widget_get_clipboard(object.widget), text)

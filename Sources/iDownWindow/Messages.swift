@@ -3,16 +3,16 @@
 import CGtk
 import iDownView
 
-/// A line of text over the window's lower edge that goes away by itself, perhaps with a button.
+/// A message over the window's lower edge that disappears by itself; it may have a button.
 ///
-/// Not AdwToast: one that is dismissed while it is still moving in ends the program (libadwaita 1.2).
+/// AdwToast is not used: libadwaita 1.2 crashes when a toast is dismissed while it slides in.
 final class Messages {
-    /// What the message lies over is its child.
+    /// The overlay that shows the message; its child is the content of the window.
     let overlay = Object(gtk_overlay_get_type())
     private let revealer = Object(gtk_revealer_get_type(), ["halign": 3, "valign": 2])
     private let label = Object.label(
         "",
-        // As long as there is room, it stands in one line.
+        // On one line while there is room.
         ["wrap": true, "max-width-chars": 50, "natural-wrap-mode": 1, "hexpand": true]
     )
     private let button = Object.textButton("", classes: ["flat"])
@@ -21,11 +21,11 @@ final class Messages {
         ["spacing": 6, "accessible-role": .number(Int(GTK_ACCESSIBLE_ROLE_ALERT.rawValue))]
     ).adding(["osd", "message"])
     private var shown: Message?
-    /// What is said once the user has let the message with a button go.
+    /// The messages that wait until the shown message, which has a button, is over.
     private var next: [Message] = []
     private var timer: Task<Void, Never>?
 
-    /// The most messages that wait: of more, the oldest is not said.
+    /// The most messages that wait; if there are more, the oldest is dropped.
     private static let mostWaiting = 3
 
     private struct Message {
@@ -47,7 +47,7 @@ final class Messages {
             .number(Int(GTK_REVEALER_TRANSITION_TYPE_SLIDE_UP.rawValue))
         )
         revealer.set("visible", false)
-        // What nobody sees takes no clicks.
+        // Hidden after the slide, so that the invisible message takes no clicks.
         revealer.onChange(of: "child-revealed") { [weak self] in
             guard let self, self.shown == nil else { return }
             self.revealer.set("visible", false)
@@ -55,12 +55,13 @@ final class Messages {
         gtk_overlay_add_overlay(overlay.opaque, revealer.widget)
     }
 
-    /// Shows a text in place of the one before, which ends; one with a button is waited for.
+    /// Shows a message in place of the current one, or waits until a current one with a button is
+    /// over.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - button: The button's text; nil for none.
-    ///   - isUrgent: Whether no other is waited for.
+    ///   - isUrgent: Whether the message is shown now even if the current one has a button.
     ///   - ended: Called once, with whether the button was pressed.
     func show(
         _ text: String,
@@ -89,7 +90,7 @@ final class Messages {
         button.set("visible", .flag(message.button != nil))
         revealer.set("visible", true)
         gtk_revealer_set_reveal_child(revealer.opaque, 1)
-        // Longer with a button, since some need time to reach it.
+        // Longer with a button, because some users need time to reach it.
         let seconds = message.button == nil ? 5 : 8
         timer = Task { [weak self] in
             try? await Task.sleep(for: .seconds(seconds))
@@ -100,32 +101,32 @@ final class Messages {
         }
     }
 
-    /// Shows nothing more: the window is about to go.
+    /// Drops all messages without calling `ended`, before the window is destroyed.
     func stop() {
         timer?.cancel()
         (shown, next) = (nil, [])
     }
 
-    /// Presses the button that undoes something.
+    /// Presses the button of the shown message if the message is urgent: its button is Undo.
     func undo() {
         if shown?.isUrgent == true { end(isPressed: true) }
     }
 
-    /// Whether the pointer or the focus is on it.
+    /// Whether the pointer or the focus is on the message.
     private var isInUse: Bool {
         let flags = gtk_widget_get_state_flags(revealer.widget).rawValue
         let use = GTK_STATE_FLAG_PRELIGHT.rawValue | GTK_STATE_FLAG_FOCUS_WITHIN.rawValue
         return flags & use != 0
     }
 
-    /// Takes the message away.
+    /// Hides the message, calls its `ended`, and shows the next one.
     private func end(isPressed: Bool = false) {
         timer?.cancel()
         guard let message = shown else { return }
         shown = nil
         gtk_revealer_set_reveal_child(revealer.opaque, 0)
         message.ended(isPressed)
-        // What the end led to may have said something.
+        // `ended` may have shown another message already.
         if shown == nil, !next.isEmpty { put(next.removeFirst()) }
     }
 }

@@ -2,21 +2,22 @@
 
 import CGtk
 
-/// A GObject: most of what this room does with one is setting properties and hearing signals.
+/// A GObject, with access to its properties and signals.
 ///
-/// A widget lives for as long as its parent; everything else is kept by `keep()`.
+/// A widget lives as long as its parent; call `keep()` on any other object that must outlive GTK's
+/// reference.
 struct Object: Hashable {
     let raw: UnsafeMutableRawPointer
 
     init(_ raw: UnsafeMutableRawPointer) { self.raw = raw }
 
-    /// Takes what a function of GTK made; these never return null.
+    /// Wraps the result of a function of GTK that never returns null.
     init<Instance>(_ pointer: UnsafeMutablePointer<Instance>?) {
         guard let pointer else { preconditionFailure("GTK made no object") }
         raw = UnsafeMutableRawPointer(pointer)
     }
 
-    /// Takes an instance of a type whose fields are private to GTK.
+    /// Wraps an instance of a type whose fields are private to GTK.
     init(_ pointer: OpaquePointer?) {
         guard let pointer else { preconditionFailure("GTK made no object") }
         raw = UnsafeMutableRawPointer(pointer)
@@ -51,7 +52,7 @@ struct Object: Hashable {
         return self
     }
 
-    /// Ends what `keep()` began: g_object_unref.
+    /// Gives up the reference that `keep()` took: g_object_unref.
     func drop() { g_object_unref(raw) }
 }
 
@@ -61,7 +62,7 @@ enum Property: ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
 {
     case text(String?)
     case flag(Bool)
-    /// Enumerations and flags are numbers, too.
+    /// An integer, an enumeration or flags.
     case number(Int)
     case real(Double)
     case object(Object?)
@@ -71,7 +72,7 @@ enum Property: ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     init(integerLiteral number: Int) { self = .number(number) }
     init(floatLiteral real: Double) { self = .real(real) }
 
-    /// A `GValue`, which the caller unsets.
+    /// The property as a `GValue`, which the caller must unset.
     fileprivate var value: GValue {
         var value = GValue()
         switch self {
@@ -94,7 +95,7 @@ enum Property: ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
         return value
     }
 
-    /// Sets a value that GTK has prepared, such as a signal's result.
+    /// Writes the property into a value whose type GTK has set, such as a signal's result.
     fileprivate func fill(_ target: UnsafeMutablePointer<GValue>) {
         var value = value
         g_value_transform(&value, target)
@@ -111,7 +112,7 @@ extension Object {
         g_value_unset(&value)
     }
 
-    /// The text of a property; empty where there is none.
+    /// Returns the text of a property; empty if it is NULL.
     func text(_ name: String) -> String {
         read(name, CGTK_TYPE_STRING) { value in
             guard let text = g_value_get_string(value) else { return "" }
@@ -156,16 +157,16 @@ struct Arguments {
     }
     func real(_ place: Int) -> Double { g_value_get_double(values + place) }
     func object(_ place: Int) -> Object { Object(g_value_get_object(values + place)) }
-    /// A value that is no object, such as what was dropped.
+    /// Returns the `GValue` inside a boxed argument, such as dropped data; nil if there is none.
     func boxed(_ place: Int) -> UnsafePointer<GValue>? {
         guard let raw = g_value_get_boxed(values + place) else { return nil }
         return UnsafePointer(raw.assumingMemoryBound(to: GValue.self))
     }
-    /// The variant of an action's signal; nil where it has none.
+    /// Returns the variant of an action's signal; nil if it has none.
     func variant(_ place: Int) -> OpaquePointer? { g_value_get_variant(values + place) }
 }
 
-/// A function of Swift's that C keeps for later.
+/// A Swift closure that C code keeps for later.
 final class Handler<Input, Output> {
     let body: (Input) -> Output
 
@@ -183,7 +184,7 @@ extension Object {
         }
     }
 
-    /// Calls a function for each signal that wants a result.
+    /// Calls a function for each signal, and gives the signal its result.
     @discardableResult
     func answer(_ signal: String, _ body: @escaping (Arguments) -> Property?) -> Object {
         let handler = Unmanaged.passRetained(Handler(body)).toOpaque()

@@ -6,9 +6,9 @@ import iDownSettings
 import iDownState
 import iDownView
 
-/// The fields of a download's options, those that are rarely used folded away.
+/// The form for a download's options; rarely used fields are in a section that is closed at first.
 ///
-/// A wrong value is told while it is typed; what is wrong is what the service would refuse.
+/// It marks an invalid value while the user types; the service would refuse the same values.
 final class OptionsForm {
     let box: Object
     private let folder: Field
@@ -27,20 +27,21 @@ final class OptionsForm {
             (.fail, translated("Fail")),
         ]
     )
-    /// What the service does not tell is taken away by a switch; shown for a task only.
+    /// The switches that remove options whose values the service does not reveal; shown only for a
+    /// task.
     private let removals: [Removal] = [
         Removal(translated("Remove Its Headers"), .headers),
         Removal(translated("Remove Its Cookies"), .cookies),
     ]
 
-    /// A value has changed; whether all can be sent stands in ``isValid``.
+    /// Called when a value has changed; ``isValid`` tells whether all values are valid.
     var changed: () -> Void = {}
 
     /// Makes a form.
     ///
     /// - Parameters:
     ///   - window: The window that the form is in.
-    ///   - first: The field that stands before the others.
+    ///   - first: A field to put before the others; nil for none.
     init(over window: Object, _ first: Field? = nil) {
         folder = .folder(translated("Folder"), over: window)
         options = Option.all
@@ -54,9 +55,9 @@ final class OptionsForm {
         for row in [whenDone.row, onExisting.row] + rare + removals.map(\.row) {
             adw_preferences_group_add(more.to(), row.widget)
         }
-        // While it is folded, the dialog has no part of it that it could name.
+        // Named here, because the dialog cannot reach the parts of a closed section.
         more.nameParts()
-        // Not AdwExpanderRow, which those who do not see it cannot open (GTK 4.8).
+        // AdwExpanderRow is not used, because assistive technology cannot open it (GTK 4.8).
         let expander = Object(
             gtk_expander_get_type(),
             ["label": .text(translated("More Options")), "child": .object(more)]
@@ -67,7 +68,7 @@ final class OptionsForm {
 
     private var fields: [Field] { [folder] + options.map(\.field) }
 
-    /// Shows the options of a task, which ``edits(of:)`` then compares with.
+    /// Fills the form with the options of a task; ``edits(of:)`` then finds what the user changed.
     func show(_ task: TaskProperties) {
         for option in options { option.field.text = option.text(task) }
         whenDone.value = AddOptions.WhenDone(rawValue: task.whenDone)
@@ -81,23 +82,23 @@ final class OptionsForm {
         }
     }
 
-    /// The folder; empty where none is known yet.
+    /// The folder; empty while it is not known.
     var directory: String {
         get { folder.text }
         set { folder.text = newValue }
     }
 
-    /// Whether what describes one file can be given.
+    /// Enables or disables the options that describe a single file.
     func allowNames(_ isOne: Bool) {
         for option in options where option.isOfOneFile { option.field.isEnabled = isOne }
     }
 
     // MARK: Values
 
-    /// Whether every value can be sent.
+    /// Whether every value is valid.
     var isValid: Bool { fields.allSatisfy { $0.mistake == nil } }
 
-    /// The options as they were typed; what is empty is nil.
+    /// The options as typed; nil for each empty field.
     var values: AddOptions {
         var values = AddOptions()
         values.directory = directory.isEmpty ? nil : directory
@@ -109,7 +110,7 @@ final class OptionsForm {
         return values
     }
 
-    /// What is different from a task that was shown.
+    /// Returns the changes to the task that ``show(_:)`` was called with.
     func edits(of task: TaskProperties) -> EditOptions {
         var edits = EditOptions()
         for removal in removals where removal.isOn { edits.cleared.insert(removal.clearable) }
@@ -135,31 +136,31 @@ final class OptionsForm {
     }
 }
 
-/// An option that is typed.
+/// An option with a text field.
 private struct Option {
     let field: Field
-    /// Reads a text; false for one that has another form.
+    /// Reads a text into the options; returns false if it does not have the right form.
     let read: (String, inout AddOptions) -> Bool
-    /// What a task has; empty for nothing.
+    /// Returns the option of a task as text; empty if the task does not have it.
     let text: (TaskProperties) -> String
-    /// What takes the option away; nil for one that every task has.
+    /// What to clear to remove the option; nil for an option that every task has.
     var clearable: EditOptions.Clearable?
-    /// What an edit reads in place of an empty text; nil where that changes nothing.
+    /// The text that an edit reads in place of an empty one; nil if an empty field changes nothing.
     var whenEmpty: String?
     var isRare = true
-    /// Whether it describes one file, and so is for one download.
+    /// Whether it describes a single file, so that it is allowed for one download only.
     var isOfOneFile = false
-    /// Whether it can be changed when the file is complete.
+    /// Whether it can be changed after the file is complete.
     var isForFile = false
 
     /// Makes an option.
     ///
     /// - Parameters:
     ///   - title: The title of its field.
-    ///   - form: What is right, in words.
+    ///   - form: The expected form, in words.
     ///   - hasLines: Whether the text may have several lines.
-    ///   - text: What a task has.
-    ///   - read: Reads a text.
+    ///   - text: Returns the option of a task as text.
+    ///   - read: Reads a text into options; returns false if it is not valid.
     init(
         _ title: String,
         expected form: String,
@@ -177,14 +178,15 @@ private struct Option {
         self.text = text
     }
 
-    /// The same with some of its traits changed.
+    /// Returns a copy with changed properties.
     func with(_ change: (inout Option) -> Void) -> Option {
         var option = self
         change(&option)
         return option
     }
 
-    /// Those of one file come first, then those of the transfer, then those of the requests.
+    /// All options: first those of the file, then those of the transfer, then those of the
+    /// requests.
     static var all: [Option] { file + transfer + requests }
 
     private static var file: [Option] {
@@ -299,7 +301,7 @@ private struct Option {
     }
 }
 
-/// A switch that takes an option away whose value the service does not tell.
+/// A switch that removes an option whose value the service does not reveal.
 private struct Removal {
     let row: Object
     let clearable: EditOptions.Clearable

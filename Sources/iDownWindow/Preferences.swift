@@ -5,21 +5,21 @@ import iDownBus
 import iDownSettings
 import iDownView
 
-/// The settings of the service, each in a row that is made from its description.
+/// The window with the service's settings; it makes each row from the setting's description.
 final class Preferences {
     private let client: ManagerClient
     private let tasks: TaskActions
     private let window: Object
-    /// Whether the window is gone; an answer may come later.
+    /// Whether the window is destroyed; an answer of the service may arrive later.
     private var isClosed = false
     private var isShowing = true
-    /// The values that are in force or on the way to the service.
+    /// The values that are in force, or were sent to the service and not answered yet.
     private var kept: [Setting: Setting.Content] = [:]
-    /// How often the user has changed something.
+    /// The number of changes that the user has made.
     private var changes = 0
-    /// What shows another value in the row of a setting.
+    /// Closures that show another value in the row of a setting.
     private var shows: [Setting: (Setting.Content) -> Void] = [:]
-    /// The rows of choices, which GTK does not keep.
+    /// The choices, kept here because GTK keeps only their widgets.
     private var choices: [Choice<String>] = []
 
     init(_ client: ManagerClient, _ tasks: TaskActions, over parent: Object) {
@@ -42,7 +42,7 @@ final class Preferences {
                     self.isClosed = true
                     self.shows = [:]
                 }
-                // The user may have changed something elsewhere.
+                // Settings may have changed elsewhere while the window was in the background.
                 window.onChange(of: "is-active") {
                     if self.window.flag("is-active") { Task { await self.renew() } }
                 }
@@ -147,7 +147,7 @@ final class Preferences {
         return choice.row
     }
 
-    /// A field for what is typed: it is judged at every letter, and sent by its button or Enter.
+    /// Makes a text field, which is checked at every letter and sent by its button or Enter.
     private func field(_ setting: Setting, _ content: Setting.Content) -> Field {
         let title = setting.title
         let field: Field =
@@ -164,7 +164,7 @@ final class Preferences {
         shows[setting] = { [unowned field] in field.text = SettingName.text(of: $0, setting) }
         field.chosen = apply
         field.row.on("apply") { _ in apply() }
-        // Nothing that was typed is lost. The handlers keep the field.
+        // Closing the window sends the typed text as well. This handler keeps the field alive.
         window.answer("close-request") { _ in
             withExtendedLifetime(field) { apply() }
             return false
@@ -172,7 +172,7 @@ final class Preferences {
         return field
     }
 
-    /// One of a setting's words for people.
+    /// Returns the title of one of a setting's words.
     private static func title(ofChoice word: String) -> String {
         switch word {
         case "error": translated("Errors")
@@ -198,10 +198,10 @@ final class Preferences {
         }
     }
 
-    /// Shows the values that are in force, also after a refusal; what is being typed stays.
+    /// Shows the values in force, for example after a refusal; text that is being typed stays.
     private func renew() async {
         let before = changes
-        // An answer from before a change tells nothing of it.
+        // An answer is outdated if the user made a change meanwhile.
         guard let settings = try? await client.settings(), !isClosed, changes == before else {
             return
         }
@@ -220,7 +220,7 @@ final class Preferences {
 }
 
 extension Setting {
-    /// The setting in words.
+    /// The title of the setting's row.
     fileprivate var title: String {
         switch self {
         case .maxConcurrentDownloads: translated("Downloads at Once")

@@ -4,54 +4,53 @@ import CGtk
 import iDownBus
 import iDownView
 
-/// The list's rows for GTK: a `GListModel` whose items are made as they are looked at, and a
-/// `GtkSelectionModel` that remembers downloads, not places, so that the selection stays right when
-/// rows move.
+/// The list's rows for GTK: a `GListModel` that makes items on demand, and a `GtkSelectionModel`.
 ///
-/// There is one list in this program, so that C's functions find it by a static variable.
+/// The selection holds ids instead of places, so that it stays right when rows move.
+///
+/// The program has one list, which the C functions find through a static variable.
 final class RowModel {
     /// The row of one download.
     ///
-    /// GLib makes and frees it, so it holds nothing of Swift's.
+    /// GLib allocates and frees it, so it must hold no Swift references.
     private struct Row {
         var parent: GObject
-        /// The id of the download; 0 for a row whose page is still to come.
+        /// The id of the download; 0 for a row that is not loaded.
         var id: UInt64
     }
 
     static let shared = RowModel()
 
     private(set) var pages = TaskPages()
-    /// How many rows GTK was told of.
+    /// The number of rows that GTK was told.
     private var count = 0
     /// The selected downloads.
     private(set) var chosen: Set<UInt64> = []
-    /// How often the user has selected something: an answer that comes late is about another choice.
+    /// The number of changes of the selection; an answer to an earlier one is ignored.
     private(set) var choices = 0
-    /// The items of known rows, so that GTK finds the same item in another place.
+    /// The items of loaded rows by id, so that a row that moves keeps its item.
     private var items: [UInt64: Object] = [:]
-    /// The rows that GTK has asked for and that are not known.
+    /// The places of rows that GTK has asked for and that are not loaded.
     private var missing: Set<Int> = []
     private var isAskingSoon = false
     private var isFilling = false
 
     /// Asks the service for rows.
     var ask: ([TaskPages.Question]) -> Void = { _ in }
-    /// The rows that GTK holds, each with the download that it shows; nil for one still to come.
+    /// Returns the rows that GTK holds, each with the id of its download; nil for an empty row.
     var held: () -> [(place: Int, id: UInt64?)] = { [] }
-    /// Shows downloads in rows that were still to come, in so many at most, and tells whether there
-    /// are more.
+    /// Fills empty rows, at most this many, and returns whether more can be filled.
     var fill: (Int) -> Bool = { _ in false }
-    /// The selection has changed.
+    /// Called when the selection has changed.
     var selectionChanged: () -> Void = {}
-    /// Rows of these places are to be selected, but are not known.
+    /// Called with the places of rows to select whose ids are not loaded.
     var askForIDs: (Range<Int>) -> Void = { _ in }
 
     private(set) lazy var object = Object(Self.type).keep()
 
     private init() {}
 
-    /// The id of an item; nil for a row that is still to come.
+    /// Returns the id of an item's download; nil for an empty row.
     static func id(of item: Object) -> UInt64? {
         let id = item.to(Row.self).pointee.id
         return id == 0 ? nil : id
@@ -158,7 +157,8 @@ final class RowModel {
         return Object(g_object_ref(item.raw))
     }
 
-    /// Asks when GTK has told all that it needs.
+    /// Asks for the missing rows in the next turn of the main loop, after GTK has asked for all of
+    /// them.
     private func askSoon() {
         guard !isAskingSoon else { return }
         isAskingSoon = true
@@ -172,9 +172,9 @@ final class RowModel {
 
     // MARK: Answers
 
-    /// Takes rows.
+    /// Takes a page of rows from the service.
     ///
-    /// - Returns: The downloads that look different, and whether to ask for everything anew.
+    /// - Returns: The ids of the downloads to redraw, and whether the list must be loaded again.
     func take(
         _ tasks: [TaskProperties],
         total: Int,
@@ -187,7 +187,7 @@ final class RowModel {
         if let before, let now = pages.shownLook,
             (before.filter, before.search) != (now.filter, now.search)
         {
-            // Nobody sees what was selected before.
+            // The selected rows may be out of sight now.
             setChosen([])
         }
         settle()
@@ -195,10 +195,10 @@ final class RowModel {
         return (result.changed, result.isOld)
     }
 
-    /// Asks for the rows that GTK holds and that are not known, and replaces those that show another
-    /// download than the one in their place.
+    /// Asks for the rows that GTK holds and that are not loaded, and replaces rows that show a
+    /// download that has moved.
     ///
-    /// GTK holds the focused row, too, wherever it is, and rows of pages that were forgotten.
+    /// GTK also holds the focused row, which may be anywhere, and rows of dropped pages.
     private func settle() {
         let held = held()
         missing.formUnion(held.lazy.map(\.place).filter { self.pages[$0] == nil })
@@ -209,8 +209,9 @@ final class RowModel {
         }
     }
 
-    /// The most items that are kept: twice as many as rows are known at once, so that the unknown
-    /// ones are seldom looked for.
+    /// The number of items above which those of dropped rows are released.
+    ///
+    /// It is twice the number of rows that are loaded at most, so that the search for them is rare.
     private static let mostItems = 2 * TaskPages.mostRows
 
     private func forgetItems() {
@@ -222,10 +223,11 @@ final class RowModel {
         }
     }
 
-    /// The most rows that are filled in one turn of the loop, so that frames come in between.
+    /// The most rows that are filled in one turn of the main loop, so that frames are drawn in
+    /// between.
     private static let piece = 8
 
-    /// Fills rows that were still to come, some in each turn of the loop.
+    /// Fills empty rows, a few in each turn of the main loop.
     private func fillSoon() {
         guard !isFilling else { return }
         isFilling = true
@@ -238,7 +240,7 @@ final class RowModel {
         )
     }
 
-    /// Gives the item of a row that was still to come its download.
+    /// Assigns the download at a place to the item of an empty row.
     func give(_ item: Object, _ place: Int) {
         guard let id = pages[place].flatMap({ UInt64($0.id) }) else { return }
         item.to(Row.self).pointee.id = id
@@ -253,7 +255,7 @@ final class RowModel {
 
     private func replace(_ rows: TaskPages.Splice, isOtherLook: Bool) {
         guard isOtherLook else { return change(rows) }
-        // In one step GTK would look for its rows among all new ones, and ask for each of those.
+        // Two steps: in one, GTK would look for its rows among all new ones and ask for each.
         change(TaskPages.Splice(position: 0, removed: rows.removed, added: 0))
         change(TaskPages.Splice(position: 0, removed: 0, added: rows.added))
     }
@@ -268,7 +270,7 @@ final class RowModel {
         )
     }
 
-    /// Takes note that a question has no answer, so that its rows are asked for again.
+    /// Takes note that a question failed, so that its rows can be asked for again.
     func forget(_ question: TaskPages.Question) { pages.forget(question) }
 
     func apply(_ news: ListNews) -> TaskPages.Effect {
@@ -283,7 +285,7 @@ final class RowModel {
         return pages.apply(news)
     }
 
-    /// Downloads leave the rows, and the selection: nobody sees them any more.
+    /// Deselects downloads that leave the rows, because they are no longer visible.
     private func leave(_ ids: [String]) {
         let left = chosen.subtracting(ids.lazy.compactMap { UInt64($0) })
         guard left.count < chosen.count else { return }
@@ -303,7 +305,7 @@ final class RowModel {
     private func ids(_ places: Range<Int>) -> [UInt64] {
         let known = places.compactMap { pages[$0].flatMap { UInt64($0.id) } }
         guard known.count < places.count else { return known }
-        // What a row shows is what is meant, also where its page was forgotten.
+        // For a row whose page was dropped, the download that it still shows counts.
         return known
             + held().compactMap { place, id in
                 places.contains(place) && pages[place] == nil ? id : nil
@@ -320,7 +322,7 @@ final class RowModel {
     private func unchoose(_ places: Range<Int>) { setChosen(chosen.subtracting(ids(places))) }
 
     private func setSelection(_ selected: OpaquePointer?, _ mask: OpaquePointer?) {
-        // Rows that are not known are meant, too, where all are.
+        // A mask of all rows also replaces the selection of rows that are not loaded.
         var chosen = gtk_bitset_get_size(mask) < count ? chosen : []
         for place in 0..<gtk_bitset_get_size(mask) {
             let row = gtk_bitset_get_nth(mask, guint(place))

@@ -3,7 +3,7 @@
 import iDownBus
 import iDownView
 
-/// What can be done with a row: the verbs that the terminal has, too, and what only a window can.
+/// The actions on a row: the verbs of the terminal's list, and those that only the window has.
 enum RowVerb: String, CaseIterable {
     case pause, resume, retry, cancel, remove, trash, open, reveal
     case copyLink = "copy-link"
@@ -12,7 +12,7 @@ enum RowVerb: String, CaseIterable {
     case edit
     case details
 
-    /// The verb of the terminal's list; nil for what that does not have.
+    /// The same verb of the terminal's list; nil if only the window has it.
     var verb: ListVerb? { ListVerb(rawValue: rawValue) }
 
     func title(in states: Set<TaskProperties.State>) -> String {
@@ -38,8 +38,9 @@ enum RowVerb: String, CaseIterable {
         return verbs + [.edit, .details]
     }
 
-    /// The verbs that one of these downloads has; several that are completed are not downloaded again
-    /// at once.
+    /// Returns the verbs that at least one of these downloads allows.
+    ///
+    /// Retry of completed downloads is offered only for a single one.
     static func verbs(for tasks: [TaskProperties]) -> Set<RowVerb> {
         Set(
             tasks.flatMap { task in

@@ -4,9 +4,9 @@ import CGtk
 import iDownBus
 import iDownView
 
-/// The widgets of one row, which show one download after the other.
+/// The widgets of one row, which GTK reuses for one download after another.
 final class RowView {
-    /// The download; nil while its page is still to come.
+    /// The id of the download; nil while it is not loaded.
     private(set) var id: UInt64?
     let box: Object
     private let icon = Object(gtk_image_get_type())
@@ -29,12 +29,12 @@ final class RowView {
     private var width: Width?
     private var verbs: [RowVerb] = []
     private var style: String?
-    /// Whether it shows that its download is still to come.
+    /// Whether the row is shown empty because its download is not loaded.
     private var isBlank = false
     private var parent: Object?
     private let carryOut: (RowVerb, UInt64) -> Void
 
-    /// How much a row can show.
+    /// How many columns a row has room for.
     enum Width: Int, Comparable {
         case narrow, middle, wide
 
@@ -48,7 +48,7 @@ final class RowView {
 
     static let bytesWidth = 20
     static let leftWidth = 17
-    /// The characters of the speed, or of the state in its place.
+    /// The width in characters of the speed, or of the state in its place.
     static let stateWidth = 13
 
     /// Makes an empty row; `carryOut` is what its actions call.
@@ -63,7 +63,7 @@ final class RowView {
         box = .box(spacing: 12, [icon, name, source, bar, stack]).adding(["download"])
         box.nameParts()
         self.carryOut = carryOut
-        // What has no room can be read all the same.
+        // The tooltip shows the texts that have no room in the row.
         box.set("has-tooltip", true)
         box.answer("query-tooltip") { [weak self] arguments in
             guard let shown = self?.shown else { return false }
@@ -76,9 +76,9 @@ final class RowView {
     /// Shows a download.
     ///
     /// - Parameters:
-    ///   - task: The download; nil for a row that is still to come.
+    ///   - task: The download; nil while it is not loaded.
     ///   - id: Its id.
-    ///   - note: What is said in place of the numbers, for a row that is about to go.
+    ///   - note: A text in place of the numbers, for a row that is about to be removed.
     func show(_ task: TaskProperties?, id: UInt64?, note: String? = nil) {
         self.id = id
         guard let task else { return showNothing() }
@@ -96,7 +96,7 @@ final class RowView {
         let words = note ?? text.reason
         showReason()
         gtk_stack_set_visible_child_name(stack.opaque, words == nil ? "figures" : "reason")
-        // A bar that never moves is better than one that lies.
+        // An unknown fraction is shown as an empty bar instead of a guess.
         gtk_progress_bar_set_fraction(bar.opaque, text.fraction ?? 0)
         wear(note == nil ? Self.classes[task.state] : "leaving")
         offer(verbs)
@@ -107,10 +107,10 @@ final class RowView {
         row.described(note ?? text.description)
     }
 
-    /// Shows that the download is still to come.
+    /// Shows an empty row, because its download is not loaded.
     ///
-    /// GTK asks for two hundred such rows at once where somebody drags the list to its end. Actions
-    /// stay, and do nothing until then.
+    /// GTK asks for 200 such rows when the user drags the list to its end, so this must be fast:
+    /// the row only becomes transparent. Its actions stay, and do nothing.
     private func showNothing() {
         guard !isBlank else { return }
         (isBlank, shown) = (true, nil)
@@ -119,7 +119,7 @@ final class RowView {
         outside?.described("")
     }
 
-    /// What GTK puts the row into, and what others see; nil before it is there.
+    /// GTK's widget around the row, which assistive technology sees; nil before it exists.
     private var outside: Object? {
         if let known = parent { return known }
         guard let parent = gtk_widget_get_parent(box.widget) else { return nil }
@@ -135,7 +135,9 @@ final class RowView {
         self.style = style
     }
 
-    /// Has these actions and no others: GTK keeps two hundred rows, and most have few.
+    /// Adds and removes actions until the row has exactly these.
+    ///
+    /// GTK keeps 200 rows, and most of them need few actions.
     private func offer(_ verbs: [RowVerb]) {
         guard verbs != self.verbs else { return }
         for verb in self.verbs where !verbs.contains(verb) { actions.remove(verb.rawValue) }
@@ -147,7 +149,7 @@ final class RowView {
         self.verbs = verbs
     }
 
-    /// Leaves out what does not fit.
+    /// Hides the columns that do not fit.
     func fit(_ width: Width) {
         guard width != self.width else { return }
         self.width = width
@@ -160,7 +162,7 @@ final class RowView {
         name.setCharacters(width == .narrow ? 5 : 8)
     }
 
-    /// Shows why the download does not move, or its state where a sentence has no room.
+    /// Shows why the download does not move, or only its state in a narrow row.
     private func showReason() {
         guard let shown else { return }
         let isNarrow = width == .narrow
@@ -179,7 +181,7 @@ final class RowView {
 
     // MARK: Icons
 
-    /// The media type, as the server or the name tells it.
+    /// Returns the media type that the file name implies; if that is unsure, the server's type.
     private static func icon(of task: TaskProperties) -> String {
         var isUnsure: gboolean = 0
         guard let type = g_content_type_guess(task.fileName, nil, 0, &isUnsure) else { return "" }
@@ -188,7 +190,7 @@ final class RowView {
         return task.mimeType
     }
 
-    /// The pictures of the types that were seen; there are some dozens at most.
+    /// The icons by media type; there are a few dozen at most.
     private static var pictures: [String: OpaquePointer] = [:]
 
     private static func picture(_ type: String) -> OpaquePointer? {

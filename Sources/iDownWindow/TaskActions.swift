@@ -6,24 +6,24 @@ import Glibc
 import iDownBus
 import iDownView
 
-/// Carries out what is asked for downloads, tells what went wrong, and offers to undo.
+/// Carries out actions on downloads, shows their errors, and offers to undo them.
 final class TaskActions {
     private let client: ManagerClient
     private let connection: Connection
     private let messages: Messages
     private let announcer: Announcer
-    /// What is done when the message that offers to undo it is over.
+    /// The action that is carried out when the message that offers Undo is over; nil for none.
     private var pending: Pending?
-    /// What is being done now; the window waits for it when it closes.
+    /// The action that is being carried out; the closing window waits for it.
     private var ending: Task<Void, Never>?
     /// Finds out which downloads a verb is for; the window waits for it when it closes.
     private var sorting: Task<Void, Never>?
     /// Whether the window is gone.
     private var isOver = false
 
-    /// Downloads that are about to go look different.
+    /// Called with the ids of downloads whose note has appeared or gone.
     var notesChanged: ([UInt64]) -> Void = { _ in }
-    /// The window that dialogs and programs belong to.
+    /// Returns the parent window for other programs' windows; nil if it is closed.
     var window: () -> Object? = { nil }
 
     private final class Pending {
@@ -38,7 +38,7 @@ final class TaskActions {
             ids = Set(tasks.compactMap { UInt64($0) })
         }
 
-        /// What is said of each download.
+        /// The note in the row of each download.
         var note: String {
             switch verb {
             case .cancel: translated("Will be cancelled")
@@ -47,7 +47,7 @@ final class TaskActions {
             }
         }
 
-        /// What the message says.
+        /// The text of the message that offers Undo.
         var text: String {
             let count = UInt(tasks.count)
             return switch verb {
@@ -77,7 +77,7 @@ final class TaskActions {
         self.messages = messages
     }
 
-    /// What is said of a download that is about to go; nil for every other.
+    /// Returns the note of a download that is about to be ended; nil for any other.
     func note(_ id: UInt64) -> String? {
         pending.flatMap { $0.ids.contains(id) ? $0.note : nil }
     }
@@ -111,7 +111,7 @@ final class TaskActions {
         }
     }
 
-    /// The most files that are opened at once: each may start a program.
+    /// The most files that are opened together, because each may start a program.
     private static let mostOpened = 10
 
     private func open(_ tasks: [String], inFolder: Bool) {
@@ -134,7 +134,7 @@ final class TaskActions {
         }
     }
 
-    /// Removes the downloads from the list that are completed now, and none that follow.
+    /// Removes the downloads that are completed now; one that completes later stays.
     func clear() {
         let client = client
         call { [weak self] () throws(ManagerError) in
@@ -160,7 +160,7 @@ final class TaskActions {
         }
     }
 
-    /// Reads a finished file again.
+    /// Has the service check a finished file, and shows the result.
     func verify(_ id: String) {
         say(translated("The file is being checked"))
         call { () throws(ManagerError) in
@@ -173,14 +173,14 @@ final class TaskActions {
         }
     }
 
-    /// Says that downloads were added.
+    /// Shows how many downloads were added, and announces their changes.
     func tellAdded(_ ids: [String]) {
         announcer.watch(ids)
         let count = UInt(ids.count)
         say(counted("{count} download added", "{count} downloads added", count))
     }
 
-    /// Makes a call, and tells its error.
+    /// Makes a call, and shows its error.
     func call(_ body: @escaping () async throws(ManagerError) -> Void) {
         Task {
             do throws(ManagerError) { try await body() } catch { say(error.text) }
@@ -200,11 +200,12 @@ final class TaskActions {
 
     // MARK: Undo
 
-    /// Undoes what still waits for its message.
+    /// Undoes the pending action.
     func undo() { messages.undo() }
 
-    /// Ends downloads when the message that offers to undo it is over; of several, those that the
-    /// verb is for.
+    /// Cancels, removes or trashes downloads when the message that offers Undo is over.
+    ///
+    /// Downloads in a state that does not allow the verb are left out, unless there is only one.
     private func end(_ verb: ListVerb, _ tasks: [String]) {
         guard tasks.count > 1, verb != .remove else { return later(verb, tasks) }
         let before = sorting
@@ -224,7 +225,7 @@ final class TaskActions {
 
     private func later(_ verb: ListVerb, _ tasks: [String]) {
         let pending = Pending(verb, tasks)
-        // One at a time: this ends the message of the one before, which is done now.
+        // Showing this message ends the one before it, whose action is then carried out.
         messages.show(pending.text, button: translated("Undo"), isUrgent: true) {
             [weak self] isPressed in
             pending.isUndone = isPressed
@@ -253,7 +254,7 @@ final class TaskActions {
         notesChanged(Array(pending.ids))
     }
 
-    /// Carries it out for the downloads that another client has not removed meanwhile.
+    /// Carries out the action; leaves out downloads that another client has removed meanwhile.
     private func carryOut(_ pending: Pending) async throws(ManagerError) {
         do throws(ManagerError) {
             return try await carryOutNow(pending.verb, pending.tasks)
@@ -282,7 +283,7 @@ final class TaskActions {
         )
     }
 
-    /// Does at once what waits for its message; for when the window closes.
+    /// Carries out the pending action now, because the window closes.
     func endPending() async {
         isOver = true
         messages.stop()
@@ -316,13 +317,15 @@ final class TaskActions {
         launch(String(cString: text))
     }
 
-    /// Looks beside the main thread: a file system may not answer.
+    /// Returns whether a file exists; off the main thread, because a file system may hang.
     @concurrent
     private nonisolated static func exists(_ path: String) async -> Bool {
         access(path, F_OK) == 0
     }
 
-    /// Asks the file manager: freedesktop.org, "File Manager D-Bus Interface".
+    /// Asks the file manager to show a file; returns whether it did.
+    ///
+    /// The interface is freedesktop.org's "File Manager D-Bus Interface".
     private func showInFileManager(_ uri: String) async -> Bool {
         let fileManager = Proxy(
             connection,
@@ -334,7 +337,7 @@ final class TaskActions {
             try await fileManager.call("ShowItems", [uri], "")
             return true
         } catch {
-            // A slow one shows it all the same.
+            // A file manager that answers late still shows the file.
             return error.isNoReply
         }
     }

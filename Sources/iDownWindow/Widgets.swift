@@ -3,8 +3,8 @@
 import CGtk
 import iDownView
 
-// What the views are made of. A label names a widget for who does not see it, unless it has a text
-// of its own.
+// The widgets of the views. A widget without a text of its own has an accessible label, which
+// screen readers speak.
 extension Object {
     static func box(
         vertical: Bool = false,
@@ -31,7 +31,7 @@ extension Object {
         return label.adding(classes)
     }
 
-    /// A label of one line that gives way where there is little room.
+    /// Makes a label of one line, which is cut if there is too little room.
     static func line(
         characters: Int = -1,
         isRight: Bool = false,
@@ -46,9 +46,10 @@ extension Object {
         )
     }
 
-    /// A line of text whose size does not depend on the text: another text is only drawn.
+    /// Makes a line of text whose size does not depend on the text, so that another text is only
+    /// drawn.
     ///
-    /// Another text in a label has the whole window measured anew.
+    /// A label with a new text makes GTK lay out the whole window again.
     static func cell(
         characters: Int,
         isRight: Bool = false,
@@ -57,7 +58,7 @@ extension Object {
         let cell = Object(
             gtk_inscription_get_type(),
             [
-                // With an ellipsis at its end where there is too little room.
+                // Ends with an ellipsis if there is too little room.
                 "min-lines": 1, "text-overflow": 3, "xalign": .real(isRight ? 1 : 0),
             ]
         ).adding(classes)
@@ -148,17 +149,17 @@ extension Object {
         for side in ["top", "bottom", "start", "end"] { set("margin-\(side)", .number(margin)) }
     }
 
-    /// Names a widget for who does not see it.
+    /// Sets the accessible name, which screen readers speak.
     @discardableResult
     func named(_ name: String) -> Object {
         tell(GTK_ACCESSIBLE_PROPERTY_LABEL, name)
         return self
     }
 
-    /// Tells more of a widget to who does not see it.
+    /// Sets the accessible description, which screen readers speak after the name.
     func described(_ text: String) { tell(GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text) }
 
-    /// Tells who does not see a field whether its text cannot be taken.
+    /// Tells screen readers whether the text of a field is invalid.
     func setInvalid(_ isInvalid: Bool) {
         cgtk_set_invalid(
             opaque,
@@ -176,10 +177,12 @@ extension Object {
     }
 }
 
-// What the library makes of itself tells the names of its classes.
+// Parts that the libraries add would be spoken by the names of their classes.
 extension Object {
-    /// Carries actions out by keys while the focus is inside of this widget; before those inside of it
-    /// in the capture phase, after them in the bubble phase.
+    /// Binds keys to actions while the focus is inside this widget.
+    ///
+    /// In the capture phase these keys come before those of the widgets inside, in the bubble phase
+    /// after them.
     func addKeys(_ phase: GtkPropagationPhase, _ shortcuts: [(key: String, action: String)]) {
         let keys = Object(gtk_shortcut_controller_new())
         keys.set("propagation-phase", .number(Int(phase.rawValue)))
@@ -195,7 +198,7 @@ extension Object {
 }
 
 extension Object {
-    /// Names the parts of this widget that who does not see it would hear of as `GtkScrollbar`.
+    /// Names the inner parts of this widget, which screen readers would speak of as `GtkScrollbar`.
     ///
     /// A role can be given only before the widget is shown.
     func nameParts() {
@@ -262,9 +265,9 @@ struct Menu {
     }
 }
 
-/// Actions that menus, buttons and keys name: GSimpleActionGroup and its like.
+/// The actions that menus, buttons and keys refer to by name: GActionMap.
 struct Actions {
-    /// The group: of a row, the window or the application.
+    /// The action group of a row, the window or the application.
     let map: Object
 
     /// Adds an action.
@@ -274,7 +277,7 @@ struct Actions {
         return put(action)
     }
 
-    /// Adds an action that is one of several words, such as an order.
+    /// Adds an action whose state is one of several words, such as an order.
     @discardableResult
     func add(_ name: String, choice: String, _ body: @escaping (String) -> Void) -> Object {
         let action = Object(
@@ -309,14 +312,14 @@ struct Actions {
 
     private func put(_ action: Object) -> Object {
         g_action_map_add_action(map.opaque, action.opaque)
-        // The group keeps it.
+        // The group holds a reference.
         action.drop()
         return action
     }
 
     func remove(_ name: String) { g_action_map_remove_action(map.opaque, name) }
 
-    /// Whether an action can be called.
+    /// Enables or disables an action.
     func enable(_ name: String, _ isEnabled: Bool) {
         guard let action = g_action_map_lookup_action(map.opaque, name) else { return }
         g_simple_action_set_enabled(action, isEnabled ? 1 : 0)
@@ -341,14 +344,14 @@ extension Object {
 }
 
 extension String {
-    /// A text that nobody else makes: g_uuid_string_random.
+    /// A new random UUID: g_uuid_string_random.
     static var unique: String {
         guard let text = g_uuid_string_random() else { return "" }
         defer { g_free(text) }
         return String(cString: text)
     }
 
-    /// A text for Pango's markup, which titles of libadwaita are: g_markup_escape_text.
+    /// The text escaped for Pango markup, which libadwaita's titles use: g_markup_escape_text.
     var escaped: String {
         guard let text = g_markup_escape_text(self, -1) else { return "" }
         defer { g_free(text) }

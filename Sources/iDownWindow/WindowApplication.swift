@@ -12,14 +12,14 @@ package enum WindowApplication {
     private static var window: MainWindow?
     private static var isOpening = false
     private static var hasClosed = false
-    /// Whether the user asked for the window while the one before was still ending.
+    /// Whether the user asked for a window while the last one was still closing.
     private static var isWantedAgain = false
 
     /// Runs until the window is closed.
     ///
     /// - Returns: The exit code.
     package static func run() -> CInt {
-        // GTK takes its own language and times from it.
+        // GTK takes its language and date formats from the locale.
         _ = setlocale(LC_ALL, "")
         leaveGLOut()
         let catalogue = Catalogue()
@@ -28,7 +28,7 @@ package enum WindowApplication {
         }
     }
 
-    /// Keeps GTK from loading the drivers of GL, 8 MB of them, where it is told to draw without.
+    /// Keeps GTK from loading 8 MB of OpenGL drivers if GSK_RENDERER makes it draw with cairo.
     private static func leaveGLOut() {
         guard let renderer = getenv("GSK_RENDERER"), strcmp(renderer, "cairo") == 0 else { return }
         setenv("GDK_DEBUG", "gl-disable", 0)
@@ -39,7 +39,7 @@ package enum WindowApplication {
         g_set_prgname(id)
         g_set_application_name("idown")
         let application = Object(adw_application_new(id, GApplicationFlags(rawValue: 0)))
-        // Meanwhile GTK starts.
+        // The connection opens while GTK starts.
         let connection = Task { try await Connection.open(.session) }
         application.on("startup") { _ in
             Style.load()
@@ -47,7 +47,7 @@ package enum WindowApplication {
         }
         application.on("activate") { _ in
             if let window { return window.present() }
-            // One that has closed ends the program, which then starts anew.
+            // A program whose window has closed is ending; it starts itself again after its end.
             if hasClosed { isWantedAgain = true }
             guard !hasClosed, !isOpening else { return }
             isOpening = true
@@ -74,7 +74,7 @@ package enum WindowApplication {
         return code
     }
 
-    /// Puts a new run of this program in place of this one: execv(3).
+    /// Replaces this process with a new run of the program: execv(3).
     private static func startAnew() {
         var words = [strdup("idown-window"), nil]
         execv("/proc/self/exe", &words)
@@ -119,7 +119,7 @@ package enum WindowApplication {
 
     /// Keys that work wherever the focus is.
     ///
-    /// Those of rows are the list's own.
+    /// The list binds the keys for rows.
     static let keys = [
         ("win.add", "<Control>n"), ("win.search", "<Control>f"), ("win.start-all", "<Control>r"),
         ("win.pause-all", "<Control>p"), ("win.details", "F9"),
@@ -129,7 +129,7 @@ package enum WindowApplication {
     ]
 }
 
-/// The colours of the bars, and what the theme has no class for.
+/// The style sheet: the colours of the bars, and styles for which the theme has no class.
 private enum Style {
     static func load() {
         let provider = Object(gtk_css_provider_new())

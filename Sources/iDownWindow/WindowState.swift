@@ -4,9 +4,9 @@ import CGtk
 import iDownBus
 import iDownView
 
-/// What the window is like at its next start: a key file in the user's folder for state.
+/// The size and view of the window, kept for the next start in a key file in the state folder.
 ///
-/// Nothing of a download stands in it. What cannot be read is as it is at first.
+/// It holds nothing about downloads. A value that cannot be read has its default.
 struct WindowState {
     var width = 1080
     var height = 640
@@ -18,10 +18,10 @@ struct WindowState {
     private static let folder = String(cString: g_get_user_state_dir()) + "/idown"
     private static let path = folder + "/window"
     private static let group = "Window"
-    /// No screen is larger.
+    /// The largest width and height; no screen is larger.
     private static let most = 16_384
 
-    /// Reads what ``save()`` has written.
+    /// Reads the file that ``save()`` wrote.
     init() {
         let file = g_key_file_new()
         defer { g_key_file_unref(file) }
@@ -40,7 +40,7 @@ struct WindowState {
         isDescending = flag("Descending", isDescending)
     }
 
-    /// Keeps it for the next start.
+    /// Writes the state for the next start.
     func save() {
         let file = g_key_file_new()
         defer { g_key_file_unref(file) }
