@@ -2,17 +2,17 @@
 
 import Glibc
 
-/// A program of this package as the build put it beside the tests.
+/// A program of this package, found where the build put it beside the tests.
 package struct BuiltProgram: Sendable {
-    /// The program is not where the tests are.
+    /// The program is not in the folder of the tests or in one above.
     package struct Missing: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// An absolute path, free of links.
+    /// The absolute path, without symbolic links.
     package let path: String
 
-    /// Looks in the folder of the running test program and in those above it.
+    /// Finds a program in the folder of the running test program or in one above it.
     ///
     /// - Throws: ``Missing``.
     package init(_ name: String) throws(Missing) {
@@ -21,7 +21,7 @@ package struct BuiltProgram: Sendable {
         }
         defer { free(tests) }
         let program = String(cString: tests)
-        // The tests may lie deeper, in a bundle of their own.
+        // The test program may be in a bundle, in a deeper folder than the programs.
         var folder = program[...]
         for _ in 0..<4 {
             guard let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else { break }

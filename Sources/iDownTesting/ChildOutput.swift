@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// What a child has written so far, and who waits for more of it.
+/// The output of a child so far, and the tasks that wait for more of it.
 final class ChildOutput: Sendable {
     private struct State {
         var processIdentifier: Int32?
@@ -17,7 +17,7 @@ final class ChildOutput: Sendable {
 
     private typealias LineWaiter = CheckedContinuation<String?, Never>
 
-    /// Nobody is resumed under the lock, which the end of a wait by cancellation takes as well.
+    /// Continuations are resumed outside the lock, because the cancellation of a wait takes it too.
     private let state = Mutex(State())
 
     var standardError: String {
@@ -69,7 +69,7 @@ final class ChildOutput: Sendable {
         for waiter in waiters { waiter.resume(returning: nil) }
     }
 
-    /// The line is complete; it is kept unless somebody waits for it.
+    /// Completes the line; returns it with the first waiter, or keeps it and returns nil.
     private static func endLine(_ state: inout State) -> (LineWaiter, String)? {
         let line = String(decoding: state.unfinishedLine, as: UTF8.self)
         state.unfinishedLine.removeAll(keepingCapacity: true)
@@ -82,7 +82,7 @@ final class ChildOutput: Sendable {
 
     // MARK: The test's side
 
-    /// The process id once there is one; nil if the child ended before it had one.
+    /// Returns the process id once there is one; nil if the child ended before.
     func started() async -> Int32? {
         await withCheckedContinuation { continuation in
             let known = state.withLock { state -> Int32?? in

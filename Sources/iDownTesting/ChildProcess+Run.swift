@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ChildProcess {
-    /// What a child that ran to its end left behind.
+    /// The result of a child that ran to its end.
     package struct Completed: Sendable {
         /// How it ended.
         package let status: ExitStatus
-        /// All of standard output, lines joined by line feeds, the last one without.
+        /// All of standard output: lines with line feeds between them and none at the end.
         package let standardOutput: String
         /// All of standard error.
         package let standardError: String
@@ -44,7 +44,7 @@ extension ChildProcess {
     }
 }
 
-/// Starts a program, runs `body` beside it and stops it afterwards, also when `body` throws.
+/// Starts a program, runs `body` meanwhile and stops the program afterwards, even if `body` throws.
 package func withChild<Value>(
     _ executable: String,
     _ arguments: [String] = [],

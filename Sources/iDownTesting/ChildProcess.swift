@@ -5,9 +5,9 @@ import Subprocess
 
 /// A program that a test starts, reads, signals and waits for.
 ///
-/// The child is killed by the kernel when the test process dies (`setpriv --pdeathsig`), so a
-/// crashed test leaves nothing behind. A test that ends normally stops its child all the same:
-/// see ``withChild(_:_:environment:workingDirectory:input:_:)``.
+/// The kernel kills the child when the test process dies (`setpriv --pdeathsig`), so a crashed test
+/// leaves no process behind. A test that ends normally must still stop its child: see
+/// ``withChild(_:_:environment:workingDirectory:input:_:)``.
 package final class ChildProcess: Sendable {
     /// How a child ended.
     package enum ExitStatus: Hashable, Sendable {
@@ -52,11 +52,11 @@ package final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - executable: A name, looked up in `PATH`, or a path with a slash.
-    ///   - arguments: What follows the program's own name.
-    ///   - environment: The child's whole environment; nil hands on the test's own.
+    ///   - arguments: The arguments without the program's own name.
+    ///   - environment: The child's whole environment; nil passes on the test's own.
     ///   - workingDirectory: An absolute path; nil keeps the test's own.
-    ///   - input: The text on the child's standard input, then its end.
-    /// - Returns: The running child; stop it in any case.
+    ///   - input: The whole text of the child's standard input.
+    /// - Returns: The running child, which the caller must stop.
     /// - Throws: ``StartFailure``.
     package static func start(
         _ executable: String,
@@ -67,7 +67,7 @@ package final class ChildProcess: Sendable {
     ) async throws -> ChildProcess {
         let program = try locate(executable)
         let output = ChildOutput()
-        // setpriv and env replace themselves: the process id stays that of the program.
+        // setpriv and env replace themselves with the program, so its process id is the child's.
         let prefix = ["--pdeathsig", "KILL", "--"]
         let folder = workingDirectory.map { ["env", "--chdir=\($0)"] } ?? []
         let configuration = Configuration(
@@ -92,19 +92,20 @@ package final class ChildProcess: Sendable {
         )
     }
 
-    /// The next line of standard output without its line feed; nil at the end of the output.
+    /// Returns the next line of standard output without its line feed; nil at the end of the
+    /// output.
     ///
-    /// Lines wait without bound until they are asked for. Cancellation answers nil.
+    /// Any number of lines is kept until it is read. A cancelled call returns nil.
     package func nextLine() async -> String? {
         await output.nextLine()
     }
 
-    /// All of standard error that has arrived so far; bytes that are not UTF-8 are repaired.
+    /// All of standard error so far; U+FFFD replaces bytes that are not UTF-8.
     package var standardError: String {
         output.standardError
     }
 
-    /// Whether the child's end has been noticed.
+    /// Whether the child is known to have ended.
     package var hasExited: Bool {
         output.isFinished
     }
@@ -118,11 +119,11 @@ package final class ChildProcess: Sendable {
     /// Waits until the child has ended and all its output has been read.
     @discardableResult
     package func waitForExit() async -> ExitStatus {
-        // A failure to wait can only mean that the child was killed with its supervisor.
+        // Waiting fails only if the child was killed together with its supervisor.
         await (try? running.value) ?? .signaled(SIGKILL)
     }
 
-    /// Ends the child: `SIGTERM`, after `grace` `SIGKILL`; returns when it is gone.
+    /// Ends the child with `SIGTERM`, after `grace` with `SIGKILL`; returns once it has ended.
     @discardableResult
     package func stop(grace: Duration = .seconds(3)) async -> ExitStatus {
         send(SIGTERM)
@@ -136,9 +137,10 @@ package final class ChildProcess: Sendable {
 }
 
 extension ChildProcess {
-    /// The path of an executable: itself if it holds a slash, else the first hit in `PATH`.
+    /// Returns the path of an executable: the name itself if it has a slash, else the first match
+    /// in `PATH`.
     ///
-    /// Servers are also found where they are not in the `PATH` of an ordinary user.
+    /// It also looks in the folders of servers, which an ordinary user's `PATH` lacks.
     package static func locate(_ executable: String) throws(StartFailure) -> String {
         let candidates: [String]
         if executable.contains("/") {

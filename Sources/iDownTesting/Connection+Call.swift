@@ -3,7 +3,7 @@
 package import DBus
 
 extension Connection {
-    /// Calls a method whose types the test alone knows; see ``DBus/Proxy/call(_:values:timeout:startsService:)``.
+    /// Calls a method with any values; see ``DBus/Proxy/call(_:values:timeout:startsService:)``.
     @discardableResult
     package func call(
         _ destination: BusName,

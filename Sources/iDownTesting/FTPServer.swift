@@ -4,35 +4,36 @@ import Glibc
 
 /// A real FTP server, pyftpdlib, on a free port of 127.0.0.1, which serves a folder.
 ///
-/// It may stand still in each file it sends until the test lets it go on.
+/// It can pause in the middle of each file until the test calls ``letGo()``.
 package final class FTPServer: Sendable {
-    /// Why there is no server.
+    /// Why the server did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// What FTP servers have been seen to do wrong.
+    /// Faults of real FTP servers.
     package enum Oddity: String, Sendable {
-        /// The first connection gets one reply twice, so that all that follow are one behind.
+        /// The first connection gets one reply twice, so that every later reply comes one command
+        /// late.
         case repeatsReply = "twice"
-        /// Everybody is sent away with 421.
+        /// Every connection is refused with 421.
         case isFull = "full"
-        /// REST is answered with 350, and the file sent from its first byte all the same.
+        /// REST is answered with 350, but the file is sent from its first byte.
         case ignoresRestart = "whole"
-        /// REST is a command that it does not know.
+        /// REST is refused as an unknown command.
         case refusesRestart = "never"
-        /// `next` beside the served folder takes the place of the file that is asked for in parts, once
-        /// its date was told and before it is opened.
+        /// A file that is requested from an offset is replaced by `next` beside the served folder,
+        /// after its date was told and before it is opened.
         case replacesLate = "late"
-        /// SIZE is answered with a thousand bytes less than there are.
+        /// SIZE is answered with a thousand bytes too few.
         case understatesSize = "less"
-        /// SIZE is answered as if there were no such file.
+        /// SIZE is answered as if the file did not exist.
         case hidesSize = "hidden"
-        /// QUIT is not answered, and the connection stays.
+        /// QUIT is not answered, and the connection stays open.
         case ignoresQuit = "mute"
-        /// What says that a file was sent (226) never comes.
+        /// The reply 226 after a file never comes.
         case forgetsEnd = "endless"
-        /// SIZE is a command that it does not know, and the reply to RETR names the greatest number there is.
+        /// SIZE is refused as an unknown command, and the reply to RETR names an enormous size.
         case boastsOfSize = "boast"
     }
 
@@ -54,11 +55,11 @@ package final class FTPServer: Sendable {
     ///
     /// - Parameters:
     ///   - root: The folder to serve, an absolute path.
-    ///   - login: The one who may read it; nil lets anybody in.
+    ///   - login: The only login that may read it; nil allows anonymous access.
     ///   - holdAfter: How many bytes of each file are sent before the server waits for
     ///     ``letGo()``; nil never waits.
-    ///   - oddity: What it does wrong.
-    /// - Returns: The server, to be ended with ``stop()``.
+    ///   - oddity: The server's fault; nil for none.
+    /// - Returns: The server, which the caller must end with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
     package static func start(
         root: String,
@@ -89,10 +90,10 @@ package final class FTPServer: Sendable {
     /// The commands that clients have sent so far, passwords included.
     package var commands: [String] { log.lines }
 
-    /// Goes on with every file that waits, and waits no more.
+    /// Continues every paused file, and pauses no more.
     package func letGo() { unlink(hold) }
 
-    /// Ends the server; connections are cut; may be called again.
+    /// Ends the server and cuts its connections; further calls do nothing.
     package func stop() async {
         await process.stop()
         unlink(hold)
@@ -194,8 +195,8 @@ extension FTPServer {
         """
 }
 
-/// Runs `body` with an FTP server of its own and ends it afterwards, also when `body` throws; the
-/// parameters are those of ``FTPServer/start(root:login:holdAfter:oddity:)``.
+/// Runs `body` with an FTP server of its own and ends the server afterwards, even if `body` throws;
+/// the parameters are those of ``FTPServer/start(root:login:holdAfter:oddity:)``.
 package func withFTPServer<Value>(
     root: String,
     login: (user: String, password: String)? = nil,

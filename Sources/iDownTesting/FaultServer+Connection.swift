@@ -3,7 +3,7 @@
 import Glibc
 
 extension FaultServer {
-    /// One connection on its thread: reads requests, runs the script's steps.
+    /// One connection on a thread of its own: reads requests and runs the script's steps.
     struct Connection {
         let socket: Int32
         let number: Int
@@ -11,10 +11,11 @@ extension FaultServer {
         let log: RequestLog
         let stopped: Gate
 
-        /// The peer has gone, the server stops, or the script closed: the connection is over.
+        /// The connection is over: the peer closed it, the server stops, or the script closed it.
         private struct Ended: Error {}
 
-        /// What poll(2) says when the peer has closed its side; glibc shows it only to GNU code.
+        /// POLLRDHUP of poll(2): the peer has closed its side; glibc defines it only with
+        /// _GNU_SOURCE.
         private static let peerHasClosed: Int32 = 0x2000
 
         func run() {
@@ -23,7 +24,8 @@ extension FaultServer {
                 life.noteEnd()
                 close(socket)
             }
-            // Each step's bytes leave at once: a script may stop between any two of them.
+            // Sends the bytes of each step without delay, because a script may pause after any
+            // step.
             set(IPPROTO_TCP, TCP_NODELAY, Int32(1))
             do throws(Ended) {
                 while let head = try readHead() {
@@ -32,7 +34,7 @@ extension FaultServer {
                     for step in script.answer(request) { try perform(step, for: request) }
                 }
             } catch {
-                // Not a failure: that is how connections end.
+                // Not a failure: every connection ends like this.
             }
         }
 
@@ -64,12 +66,12 @@ extension FaultServer {
 
         // MARK: Receiving
 
-        /// The next request's head; nil when the peer closes between two requests.
+        /// Returns the head of the next request; nil if the peer closes between two requests.
         private func readHead() throws(Ended) -> [UInt8]? {
             let end = Array("\r\n\r\n".utf8)
             var head: [UInt8] = []
             var byte: UInt8 = 0
-            // Byte by byte, so that nothing behind the head is taken. Tests send small heads.
+            // Byte by byte, so that no byte after the head is read. Tests send small heads.
             while !head.suffix(4).elementsEqual(end) {
                 guard head.count < 256 * 1024 else { throw Ended() }
                 guard FaultServer.wait(for: socket, POLLIN, orOpen: stopped) else { throw Ended() }
@@ -87,7 +89,7 @@ extension FaultServer {
             bytesPerSecond: Int?,
             for request: RecordedRequest
         ) throws(Ended) {
-            // A slow body comes in twenty pieces a second.
+            // A slow body is sent in twenty pieces per second.
             let size = Int64(bytesPerSecond.map { max(1, $0 / 20) } ?? 64 * 1024)
             var offset = range.lowerBound
             while offset < range.upperBound {
@@ -124,7 +126,8 @@ extension FaultServer {
             try wait(for: -1, milliseconds: milliseconds)
         }
 
-        /// Waits for a descriptor or some time, and notices meanwhile that the connection is over.
+        /// Waits until a descriptor is ready or the time is over; throws if the connection ends
+        /// meanwhile.
         private func wait(for descriptor: Int32, milliseconds: Int32) throws(Ended) {
             var entries = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -135,7 +138,7 @@ extension FaultServer {
             guard entries[1].revents == 0, entries[2].revents == 0 else { throw Ended() }
         }
 
-        /// A reset throws away what has not been delivered, so it waits for that.
+        /// Waits until the peer has acknowledged all bytes, because a reset discards the rest.
         private func waitUntilAcknowledged() throws(Ended) {
             while true {
                 var info = tcp_info()

@@ -4,27 +4,27 @@ import Glibc
 import Synchronization
 
 extension FaultServer {
-    /// A door that is shut at first and, once opened, open for good.
+    /// A gate that is closed at first and stays open once it was opened.
     ///
-    /// A script waits at it (``Step/wait(for:)``) until the test opens it; or the test waits until
-    /// a script has come to a point (``Step/open(_:)``).
+    /// A script waits for the test (``Step/wait(for:)``), or the test waits until a script reaches
+    /// a step (``Step/open(_:)``).
     package final class Gate: Sendable {
         private struct State {
             var isOpen = false
             var waiters: [CheckedContinuation<Void, Never>] = []
         }
 
-        /// The reading end of a pipe: it hangs up, and so can be polled, when the gate is open.
+        /// The reading end of a pipe, which reports a hang-up to poll(2) once the gate is open.
         let descriptor: Int32
         private let writingEnd: Int32
         private let state = Mutex(State())
 
-        /// A shut gate.
+        /// Makes a closed gate.
         package init() {
             var ends: [Int32] = [-1, -1]
             let code = pipe(&ends)
             precondition(code == 0, "no pipe for a gate: errno \(errno)")
-            // A child that a test starts must not keep the gate shut.
+            // A child that a test starts must not inherit the pipe: it would keep the gate closed.
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             descriptor = ends[0]
             writingEnd = ends[1]
@@ -35,10 +35,10 @@ extension FaultServer {
             if !isOpen { close(writingEnd) }
         }
 
-        /// Whether it was opened.
+        /// Whether the gate was opened.
         package var isOpen: Bool { state.withLock(\.isOpen) }
 
-        /// Opens it for all who wait and all who come; may be called again.
+        /// Opens the gate for all present and later waits; further calls do nothing.
         package func open() {
             let waiters = state.withLock { state in
                 guard !state.isOpen else { return [CheckedContinuation<Void, Never>]() }
@@ -50,7 +50,7 @@ extension FaultServer {
             for waiter in waiters { waiter.resume() }
         }
 
-        /// Returns once it is open.
+        /// Returns once the gate is open.
         package func waitUntilOpen() async {
             await withCheckedContinuation { continuation in
                 let isOpen = state.withLock { state in

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The same answers for whoever signs in by HTTP; everybody else is asked to.
+/// Returns a script that requires HTTP authentication before it gives the same answers.
 ///
 /// - Parameters:
-///   - party: whether it is a host or a proxy that asks.
-///   - challenges: what it takes, a field each.
-///   - answer: what it says then.
+///   - party: whether a host or a proxy requires it.
+///   - challenges: the accepted challenges, each sent as a field of its own.
+///   - answer: the answers for requests with an accepted scheme.
 /// - Returns: the script.
 package func guarded(
     as party: FaultServer.Guard = .host,
@@ -23,7 +23,7 @@ package func guarded(
 }
 
 extension FaultServer {
-    /// Who wants to know who asks (RFC 9110 section 11).
+    /// The party that requires authentication (RFC 9110 section 11).
     package enum Guard: Sendable {
         case host, proxy
 
@@ -41,7 +41,7 @@ extension FaultServer {
             }
         }
 
-        /// The field that answers it.
+        /// The name of the request field with the credentials.
         package var answer: String {
             switch self {
             case .host: "Authorization"

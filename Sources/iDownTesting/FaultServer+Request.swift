@@ -4,42 +4,42 @@ import Synchronization
 
 /// A request as a ``FaultServer`` saw it.
 package struct RecordedRequest: Sendable {
-    /// Which request to this server it is, counted from 1.
+    /// The number of the request at this server, counted from 1.
     package let number: Int
-    /// Which connection it came on, counted from 1.
+    /// The number of its connection, counted from 1.
     package let connection: Int
-    /// For example `GET`.
+    /// The method, for example `GET`.
     package let method: String
-    /// As sent: path and query, or a whole URL.
+    /// The target as sent: path and query, or a whole URL.
     package let target: String
-    /// All fields in order, values without the blanks around them.
+    /// All header fields in order; values are trimmed.
     package let fields: [(name: String, value: String)]
     /// Whether the connection is over by now.
     package var hasEnded: Bool { endedAt != nil }
-    /// When the server noticed that the connection is over; nil while it is open.
+    /// When the server noticed the end of the connection; nil while it is open.
     package var endedAt: ContinuousClock.Instant? { life.endedAt }
     let life: ConnectionLife
-    /// How many bytes of the answer's body were handed to the system so far.
+    /// How many bytes of the answer's body were written to the socket so far.
     package fileprivate(set) var bodyBytesSent: Int64 = 0
 
     /// The target without its query.
     package var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The value of the first field of a name, in any case.
+    /// The value of the first field with a name; case is ignored.
     package subscript(name: String) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// What a `Range: bytes=first-last` asks of a file of `count` bytes; nil without such a field.
+    /// Returns the range of a file of `count` bytes that the Range field requests; nil without one.
     ///
-    /// Empty where it asks for nothing that exists (416).
+    /// It understands `bytes=first-last`. An empty range means that no requested byte exists (416).
     package func range(of count: Int64) -> Range<Int64>? {
         guard let field = self["Range"], field.hasPrefix("bytes=") else { return nil }
         let parts = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         switch (Int64(parts[0]), Int64(parts[1])) {
         case (let first?, let last?) where first <= last:
-            // What lies behind the end of the file is no range at all.
+            // A range that begins behind the end of the file cannot be satisfied.
             return first < count ? first..<(min(last, count - 1) + 1) : 0..<0
         case (let first?, nil) where parts[1].isEmpty:
             return (min(first, count)..<count).checked(within: count)
@@ -52,7 +52,7 @@ package struct RecordedRequest: Sendable {
 }
 
 extension RecordedRequest {
-    /// Reads a head, without the empty line at its end; nil for what is no request.
+    /// Reads a request's head without the empty line at its end; nil if it is not a request.
     init?(head: [UInt8], connection: Int, life: ConnectionLife, number: Int) {
         let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
         guard let words = lines.first?.split(separator: " "), words.count == 3 else { return nil }
@@ -75,7 +75,7 @@ extension Range<Int64> {
     }
 }
 
-/// Whether a connection is over, and since when.
+/// The end of a connection, and its time.
 final class ConnectionLife: Sendable {
     private let end = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -84,7 +84,7 @@ final class ConnectionLife: Sendable {
     func noteEnd() { end.withLock { $0 = .now } }
 }
 
-/// What a server has seen, and who waits for more of it.
+/// The requests that a server has received, and the tasks that wait for more.
 final class RequestLog: Sendable {
     private struct State {
         var requests: [RecordedRequest] = []

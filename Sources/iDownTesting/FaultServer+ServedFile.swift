@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file on a well-behaved host: 200, 206, 416 and If-Range as RFC 9110 has them.
+/// A file on a correct host: 200, 206, 416 and If-Range as in RFC 9110.
 ///
-/// A value: a test changes what it needs, or uses different files for different requests.
+/// It is a value: a test changes its properties, or answers requests from different files.
 package struct ServedFile: Sendable {
     /// A point in a body at which the host stops.
     package struct Hold: Sendable {
-        /// How many bytes of a body are sent before.
+        /// The number of bytes of each body that are sent before the host stops.
         package var afterBytes: Int64
-        /// Opened by the server when they have been sent.
+        /// The gate that the server opens when these bytes were sent.
         package var reached: FaultServer.Gate
-        /// Opened by the test to let the host go on.
+        /// The gate that the test opens to let the host continue.
         package var until: FaultServer.Gate
 
-        /// A hold with gates of its own unless others are given.
+        /// Makes a hold, with new gates unless some are given.
         package init(
             afterBytes: Int64,
             reached: FaultServer.Gate = .init(),
@@ -25,13 +25,13 @@ package struct ServedFile: Sendable {
         }
     }
 
-    /// What is in the file.
+    /// The content of the file.
     package var content: TestContent
     /// The ETag field with its quotes; nil sends none.
     package var entityTag: String?
     /// The Last-Modified field; nil sends none.
     package var lastModified: String?
-    /// Whether ranges are served; if not, every answer is a 200.
+    /// Whether ranges are served; if not, every answer has the status 200.
     package var acceptsRanges = true
     /// The Content-Type field.
     package var contentType = "application/octet-stream"
@@ -39,10 +39,10 @@ package struct ServedFile: Sendable {
     package var fields: [(String, String)] = []
     /// How fast a body is sent; nil for as fast as possible.
     package var bytesPerSecond: Int?
-    /// Where each body stops for a while; nil for nowhere.
+    /// Where each body stops until the test continues it; nil if it does not stop.
     package var hold: Hold?
 
-    /// A file with an ETag, served by ranges.
+    /// Makes a file with an ETag that is served in ranges.
     package init(
         _ content: TestContent,
         entityTag: String? = "\"v1\"",
@@ -53,7 +53,7 @@ package struct ServedFile: Sendable {
         self.lastModified = lastModified
     }
 
-    /// The correct answer to a request for this file.
+    /// Returns the correct answer to a request for this file.
     package func answer(to request: RecordedRequest) -> [FaultServer.Step] {
         let count = content.count
         let isCurrent = request["If-Range"].map { $0 == entityTag || $0 == lastModified } ?? true
@@ -93,12 +93,12 @@ package struct ServedFile: Sendable {
 }
 
 extension FaultServer {
-    /// A server on which every target is this file.
+    /// Starts a server on which every target is this file.
     package static func serving(_ file: ServedFile) throws(StartFailure) -> FaultServer {
         try FaultServer(script: Script { file.answer(to: $0) })
     }
 
-    /// A server on which every target is a file of these bytes.
+    /// Starts a server on which every target is a file of these bytes.
     package static func serving(
         file bytes: [UInt8],
         etag: String? = "\"v1\"",

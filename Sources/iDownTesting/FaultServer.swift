@@ -4,13 +4,13 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// An HTTP server that does to the letter what a test tells it, right or wrong.
+/// An HTTP server that does exactly what a test tells it, right or wrong.
 ///
-/// Raw sockets on a free port of 127.0.0.1; a thread for the port and one for each connection.
-/// What it answers is a value: see ``Script`` and, for a well-behaved host, ``ServedFile``.
-/// End it with ``stop()``, best in a `defer`, which also keeps it alive that long.
+/// It uses sockets on a free port of 127.0.0.1, a thread for the port and one per connection. A
+/// ``Script`` makes its answers; ``ServedFile`` is one for a correct host. End it with ``stop()``,
+/// best in a `defer`, which also keeps the server alive until then.
 package final class FaultServer: Sendable {
-    /// Why there is no server.
+    /// Why the server did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
 
@@ -27,7 +27,7 @@ package final class FaultServer: Sendable {
     private let threads = DispatchGroup()
     private let hasStopped = Atomic<Bool>(false)
 
-    /// Opens the port; connections are accepted from now on.
+    /// Opens the port; the server accepts connections from then on.
     package init(script: Script) throws(StartFailure) {
         self.script = script
         stopped = Gate()
@@ -60,13 +60,14 @@ package final class FaultServer: Sendable {
     /// The requests seen so far, in order of arrival.
     package var requests: [RecordedRequest] { log.requests }
 
-    /// Returns once so many requests have arrived, and gives the last of them.
+    /// Waits until this many requests have arrived, and returns the last of them.
     @discardableResult
     package func waitForRequest(count: Int = 1) async -> RecordedRequest {
         await log.waitForRequest(count: count)
     }
 
-    /// Closes the port and all connections, also those at a gate; may be called again.
+    /// Closes the port and all connections, even those that wait at a gate; further calls do
+    /// nothing.
     package func stop() {
         guard !hasStopped.exchange(true, ordering: .relaxed) else { return }
         stopped.open()
@@ -106,7 +107,7 @@ extension FaultServer {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Waits for an event on a descriptor, however long it takes; false once the gate is open.
+    /// Waits without limit for an event on a descriptor; returns false once the gate is open.
     static func wait(for descriptor: Int32, _ events: Int32, orOpen gate: Gate) -> Bool {
         var entries = [
             pollfd(fd: descriptor, events: Int16(events), revents: 0),
@@ -116,7 +117,7 @@ extension FaultServer {
         return entries[1].revents == 0
     }
 
-    /// A plain thread: a connection may wait for ever, and there may be hundreds.
+    /// Starts a plain thread, because hundreds of connections may each wait without end.
     private static func startThread(
         in group: DispatchGroup,
         _ body: @escaping @Sendable () -> Void
@@ -139,7 +140,7 @@ extension FaultServer {
     }
 }
 
-/// What a new thread is to do.
+/// The closure that a new thread runs.
 private final class ThreadStart: Sendable {
     let body: @Sendable () -> Void
 

@@ -4,25 +4,24 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Ends a process that reads hostile bytes: when one input takes too long, and when its time is over.
+/// Ends a fuzzing process when one input takes too long, or when its processor time is used up.
 ///
-/// It looks once a second, from another thread. An input is counted by looks and not by the clock,
-/// so that a process that was stopped, or that others leave nothing of the processor, is not to
-/// blame.
+/// It checks once a second on another thread. It counts the checks of an input instead of using the
+/// clock, so that a process which was stopped or got no processor time is not ended.
 package final class FuzzLimit: Sendable {
-    /// How often in a row the same input was being read.
+    /// Counts how many checks in a row have found the same input.
     package struct Looks: Sendable {
-        /// An input that is read at more looks in a row takes too long.
+        /// An input that is found by more checks in a row than this takes too long.
         package static let most = 30
         private var input: UInt64 = 0
         private var count = 0
 
         package init() {}
 
-        /// Looks once more.
+        /// Counts one check.
         ///
-        /// - Parameter current: the number of the input that is being read, 0 for none.
-        /// - Returns: whether it takes too long.
+        /// - Parameter current: the number of the input that is being read; 0 for none.
+        /// - Returns: whether the input takes too long.
         package mutating func look(at current: UInt64) -> Bool {
             count = current != 0 && current == input ? count + 1 : 1
             input = current
@@ -30,7 +29,7 @@ package final class FuzzLimit: Sendable {
         }
     }
 
-    /// The input that is read, by its number from 1 on; 0 between two of them.
+    /// The number of the input that is being read, counted from 1; 0 between two inputs.
     private let current = Atomic<UInt64>(0)
     private let count = Atomic<UInt64>(0)
     private let seconds: UInt64?
@@ -40,12 +39,12 @@ package final class FuzzLimit: Sendable {
     private let atEnd: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - seconds: of processor time that the process has, nil without a limit.
-    ///   - interval: between two looks, in milliseconds.
-    ///   - atStall: what happens over an input that takes too long. By itself the process ends,
-    ///     which libFuzzer answers by writing the input down.
-    ///   - atEnd: what happens when the time is over. By itself it is SIGUSR1, at which libFuzzer
-    ///     tells what it did and exits with 0.
+    ///   - seconds: the processor time of the process; nil for no limit.
+    ///   - interval: the time between two checks, in milliseconds.
+    ///   - atStall: called if an input takes too long; by default ends the process, and libFuzzer
+    ///     writes the input to a file.
+    ///   - atEnd: called when the time is used up; by default sends SIGUSR1, at which libFuzzer
+    ///     prints its results and exits with 0.
     package init(
         seconds: UInt64? = nil,
         interval: Int = 1_000,
@@ -59,22 +58,22 @@ package final class FuzzLimit: Sendable {
         look(after: Looks())
     }
 
-    /// Says that the next input is read from now on.
+    /// Takes note that the next input is being read.
     package func begin() {
         current.store(count.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
     }
 
-    /// Says that the input has been read.
+    /// Takes note that the input has been read.
     package func end() { current.store(0, ordering: .relaxed) }
 
-    /// What the process has used so far (clock_gettime(2)).
+    /// Returns the processor time that the process has used, in seconds: clock_gettime(2).
     package static func processorSeconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return UInt64(time.tv_sec)
     }
 
-    /// Looks after the interval, and again after that, for as long as this is in use.
+    /// Checks after each interval while this object exists.
     private func look(after looks: Looks) {
         queue.asyncAfter(deadline: .now() + interval) { [weak self] in
             guard let self else { return }

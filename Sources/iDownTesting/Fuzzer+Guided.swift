@@ -4,21 +4,22 @@ import Glibc
 import Synchronization
 
 // libFuzzer (LLVM, "libFuzzer – a library for coverage-guided fuzz testing", "Using libFuzzer as a
-// library"). It is there in the build of `make fuzz` alone.
+// library"). Only the build of `make fuzz` contains it.
 extension Fuzzer {
     private typealias Input = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
     private typealias Words = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private typealias Driver =
         @convention(c) (UnsafeMutablePointer<CInt>, UnsafeMutablePointer<Words?>, Input) -> CInt
 
-    /// What an input goes to.
+    /// The function that reads the inputs, and its state.
     ///
-    /// An object, and not the function itself: a function that a generic `Mutex` hands out and takes
-    /// back is wrapped once more each time, until calling it overflows the stack.
+    /// It is an object because a generic `Mutex` wraps a plain function once more on every access,
+    /// until a call of the function overflows the stack.
     private final class Reader: Sendable {
         let read: @Sendable ([UInt8]) throws -> Void
         let limit: FuzzLimit
-        /// Whether libFuzzer's handlers are as they are wanted, which it installs before it reads.
+        /// Whether the signal handlers that libFuzzer installs before the first input were changed
+        /// to use a second stack.
         let isPrepared = Atomic(false)
 
         init(limit: FuzzLimit, _ read: @escaping @Sendable ([UInt8]) throws -> Void) {
@@ -27,14 +28,14 @@ extension Fuzzer {
         }
     }
 
-    /// The one of this process: a C function has no room for it.
+    /// The reader of this process, static because a C function cannot capture it.
     private static let reader = Mutex<Reader?>(nil)
 
-    /// Has libFuzzer choose the inputs, and returns at once where this build has none.
+    /// Lets libFuzzer choose the inputs; returns immediately in a build without libFuzzer.
     ///
-    /// It ends the process when the time is over, with 0 unless it has found something. What it has
-    /// learned is kept in `.build/fuzz/corpora`; what ended the process, threw or took too long, in
-    /// `.build/fuzz/findings`.
+    /// It ends the process when the time is used up, with 0 unless it has found something. Inputs
+    /// that reach new branches are kept in `.build/fuzz/corpora`; inputs that ended the process,
+    /// threw or took too long, in `.build/fuzz/findings`.
     func guide(
         limit: FuzzLimit,
         top: String,
@@ -44,14 +45,14 @@ extension Fuzzer {
         let drive = unsafeBitCast(symbol, to: Driver.self)
         let (corpus, findings) = try folders(below: top + "/.build/fuzz")
         Self.reader.withLock { $0 = Reader(limit: limit, body) }
-        // Its own limit on the time of an input works in the first thread alone, and what is slow by
-        // the clock on a machine that does other things is no finding: ``FuzzLimit`` tells.
+        // ``FuzzLimit`` limits the time of an input. libFuzzer's own limit works only on the first
+        // thread, and by the clock, which a busy machine would make a false finding.
         let words = [
             "idown", "-max_len=\(Self.longest)", "-timeout=0", "-report_slow_units=\(CInt.max)",
             "-rss_limit_mb=2048", "-print_final_stats=1", "-artifact_prefix=\(findings)/\(target)-",
             corpus,
         ]
-        // The driver keeps them as long as it runs, which is as long as the process does.
+        // Never freed: the driver uses them until the process ends.
         var arguments = words.map { (word: String) in strdup(word) } + [nil]
         var count = CInt(words.count)
         arguments.withUnsafeMutableBufferPointer { buffer in
@@ -66,7 +67,7 @@ extension Fuzzer {
                 do {
                     try reader.read(input)
                 } catch {
-                    // A finding: libFuzzer writes down the input at which the process ends.
+                    // A finding: the process ends, and libFuzzer writes the input to a file.
                     fatalError("\(error)")
                 }
                 reader.limit.end()
@@ -75,8 +76,10 @@ extension Fuzzer {
         }
     }
 
-    /// Gives this thread a second stack for signals, for good, so that libFuzzer can still write down
-    /// the input that overflowed the first (sigaltstack(2)).
+    /// Gives this thread a second stack for signals, so that libFuzzer can write an input to a file
+    /// even if that overflowed the first stack: sigaltstack(2).
+    ///
+    /// The stack is never freed.
     private static func prepareForOverflow() {
         let size = 256 << 10
         let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
@@ -88,7 +91,7 @@ extension Fuzzer {
         sigaction(SIGSEGV, &action, nil)
     }
 
-    /// Makes both folders, and puts the seeds into the first.
+    /// Makes both folders, and writes the seeds into the corpus.
     private func folders(below place: String) throws -> (corpus: String, findings: String) {
         let corpora = place + "/corpora"
         let (corpus, findings) = ("\(corpora)/\(target)", place + "/findings")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Fuzzer {
-    /// One of the corpus, changed in one to eight places.
+    /// Returns a seed of the corpus, changed in one to eight places.
     func mutation(using dice: inout SeededGenerator) -> [UInt8] {
         var bytes = seeds.randomElement(using: &dice) ?? []
         for _ in 0...Int.random(in: 0..<8, using: &dice) { change(&bytes, using: &dice) }
@@ -18,7 +18,7 @@ extension Fuzzer {
         case 2: bytes.removeSubrange(place..<end)
         case 3: bytes.insert(contentsOf: bytes[place..<end], at: place)
         case 4:
-            // A piece of another seed.
+            // Inserts a piece of another seed.
             let other = seeds.randomElement(using: &dice) ?? []
             let start = Int.random(in: 0...other.count, using: &dice)
             bytes.insert(contentsOf: other[start...].prefix(40), at: place)

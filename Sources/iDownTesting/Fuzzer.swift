@@ -2,20 +2,19 @@
 
 import Glibc
 
-/// Bytes as somebody hostile would send them: what is in a small corpus, changed at random.
+/// Feeds a parser hostile bytes: the seeds of a small corpus, changed at random.
 ///
-/// A short round runs with all tests. `make fuzz TARGET=link SECONDS=3600` runs a long one, in a
-/// build that tells libFuzzer which branches an input takes, so that what finds new ones is changed
-/// on. The input that was tried last stands in a file, so that one that ends the process can be had
-/// again.
+/// A short run is part of the tests. `make fuzz TARGET=link SECONDS=3600` is a long run, in a build
+/// that tells libFuzzer which branches an input takes, so that it goes on with inputs that reach
+/// new ones. The last input is kept in a file, so that one that ends the process can be repeated.
 package struct Fuzzer: Sendable {
-    /// What a reader did that it never may, apart from ending the process.
+    /// A mistake of a reader that does not end the process.
     package struct Finding: Error, CustomStringConvertible {
         package let description: String
 
         /// - Parameters:
-        ///   - text: what is wrong.
-        ///   - input: what it took.
+        ///   - text: the mistake.
+        ///   - input: the bytes that the reader got.
         package init(_ text: String, _ input: [UInt8]) {
             description = "\(text): \(input)"
         }
@@ -23,16 +22,16 @@ package struct Fuzzer: Sendable {
 
     /// The name of the corpus, a folder in `Tests/Fuzz`.
     package let target: String
-    /// No input is longer.
+    /// The most bytes of an input.
     static let longest = 64 << 10
     let seeds: [[UInt8]]
-    /// Of the repository.
+    /// The top folder of the repository.
     private let top: String
 
     /// - Parameters:
     ///   - target: the name of the corpus; in its folder each file is a seed, and each line of the
     ///     file `lines`.
-    ///   - test: the test's own file, which tells where the corpora are.
+    ///   - test: the path of the test's source file, from which the folder of the corpora is found.
     package init(_ target: String, test: String = #filePath) {
         self.target = target
         // …/Tests/<target>/FuzzTests.swift
@@ -46,15 +45,15 @@ package struct Fuzzer: Sendable {
         }
     }
 
-    /// Whether there is a corpus to begin with.
+    /// Whether the corpus has any seeds.
     package var hasCorpus: Bool { !seeds.isEmpty }
 
-    /// Tries one input after the other: for `FUZZ_SECONDS` of processor time, else so many that a
-    /// second will do.
+    /// Tries one input after another: for `FUZZ_SECONDS` of processor time, or by default about a
+    /// second.
     ///
-    /// - Parameter body: what reads them; it may refuse each, must trap over none, must not take
-    ///   half a minute, and throws a ``Finding`` over what must not be.
-    /// - Throws: what the body throws.
+    /// - Parameter body: reads an input. It may refuse the input, but must not trap or take half a
+    ///   minute; it throws a ``Finding`` to report a mistake.
+    /// - Throws: the error that the body throws.
     package func run(_ body: @escaping @Sendable ([UInt8]) throws -> Void) throws {
         let environment = { (name: String) in getenv(name).flatMap { UInt64(String(cString: $0)) } }
         if let chosen = getenv("FUZZ_TARGET"), String(cString: chosen) != target { return }
@@ -66,7 +65,7 @@ package struct Fuzzer: Sendable {
         }
         let end = FuzzLimit.processorSeconds() + seconds
         try guide(limit: FuzzLimit(seconds: end), top: top, body)
-        // This build does not tell which branches are taken: what is left is chance.
+        // This build does not report which branches are taken, so the changes are random.
         let limit = FuzzLimit()
         try mutate(SeededGenerator(seed: environment("SEED") ?? 1), limit, body) { _ in
             FuzzLimit.processorSeconds() < end

@@ -3,14 +3,14 @@
 package import DBus
 import Glibc
 
-/// A real keyring on a private bus, with one collection.
+/// A real GNOME keyring on a private bus, with one collection.
 package struct GnomeKeyring: Sendable {
-    /// The name that every keyring takes.
+    /// The bus name of every keyring.
     package static let busName: BusName = "org.freedesktop.secrets"
 
     private let connection: Connection
 
-    /// Locks the collection, as it is while nobody has given its password.
+    /// Locks the collection, as it is before the user has typed its password.
     package func lock() async throws {
         let collection = Value.objectPath("/org/freedesktop/secrets/collection/login")
         _ = try await connection.call(
@@ -22,7 +22,7 @@ package struct GnomeKeyring: Sendable {
         )
     }
 
-    /// What a collection holds: a path an item.
+    /// Returns the object paths of the collection's items.
     package func items() async throws -> [Value] {
         let answer = try await connection.call(
             Self.busName,
@@ -35,15 +35,15 @@ package struct GnomeKeyring: Sendable {
         return items
     }
 
-    /// Runs `body` with a keyring that owns its name, and ends it afterwards.
+    /// Runs `body` with a keyring that owns its bus name, and ends the keyring afterwards.
     ///
     /// - Parameters:
-    ///   - bus: where it serves.
-    ///   - folder: the home of its files.
-    ///   - isUnlocked: whether its collection, which is made then, is unlocked at the start.
-    ///   - body: what is tested.
+    ///   - bus: the bus on which it serves.
+    ///   - folder: the folder for its files.
+    ///   - isUnlocked: whether to make the collection and unlock it at the start.
+    ///   - body: the test.
     /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws, and what the start does.
+    /// - Throws: the errors of `body` and of the start.
     package static func run<R>(
         on bus: PrivateBus,
         in folder: String,

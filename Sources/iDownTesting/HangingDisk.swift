@@ -2,29 +2,29 @@
 
 import Glibc
 
-/// A file system that stops answering, and answers again, when a test wants it.
+/// A file system that hangs, and answers again, when a test says so.
 package struct HangingDisk: Sendable {
-    /// How it hangs.
+    /// The way in which it hangs.
     package enum Kind: CaseIterable, Sendable {
-        /// A program serves it (fuse(4)) and is stopped: no call returns.
+        /// A FUSE program is stopped (fuse(4)): no call returns.
         case stoppedProgram
         /// An ext4 image that is frozen (fsfreeze(8)): no call that writes returns.
         case frozenImage
     }
 
-    /// Where it is mounted.
+    /// The folder where it is mounted.
     package let path: String
-    /// A folder that shows its files also while it hangs; nil where there is none.
+    /// A folder that shows its files even while it hangs; nil if there is none.
     package let mirror: String?
     private let kind: Kind
     private let program: ChildProcess?
 
-    /// The system refused.
+    /// The system refused to make, freeze or unfreeze the file system.
     package struct Refused: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// No call that writes to it returns from now on.
+    /// Makes it hang: no call that writes to it returns from now on.
     package func hang() async throws {
         switch kind {
         case .stoppedProgram: program?.send(SIGSTOP)
@@ -32,7 +32,7 @@ package struct HangingDisk: Sendable {
         }
     }
 
-    /// It answers again.
+    /// Makes it answer again.
     package func answer() async throws {
         switch kind {
         case .stoppedProgram: program?.send(SIGCONT)
@@ -40,7 +40,7 @@ package struct HangingDisk: Sendable {
         }
     }
 
-    /// Whether this machine can mount one.
+    /// Returns whether this machine can mount such a file system.
     package static func canMount(_ kind: Kind) async -> Bool {
         do {
             return try await withHangingDisk(kind) { _ in true }
@@ -75,9 +75,9 @@ package struct HangingDisk: Sendable {
     }
 
     fileprivate func unmount() async {
-        // One that answers already refuses to be thawed.
+        // Fails without harm if the file system already answers.
         try? await answer()
-        // Whatever still holds a file there lets go of it when it ends.
+        // Lazily, because a process may still have a file open there until it ends.
         _ = try? await ChildProcess.run("umount", ["--lazy", path])
         await program?.stop()
     }
@@ -87,7 +87,7 @@ package struct HangingDisk: Sendable {
         guard done.succeeded else { throw Refused(description: done.standardError) }
     }
 
-    /// Serves the files of one folder at another path, one call after the other.
+    /// Serves the files of one folder at another path, one call after another.
     private static let script = """
         import errno, fuse, os, sys
 
@@ -160,7 +160,7 @@ package struct HangingDisk: Sendable {
         """
 }
 
-/// Runs `body` with an empty file system that can hang, which answers and is unmounted afterwards.
+/// Runs `body` with an empty file system that can hang; makes it answer and unmounts it afterwards.
 package func withHangingDisk<Value>(
     _ kind: HangingDisk.Kind,
     _ body: (HangingDisk) async throws -> Value

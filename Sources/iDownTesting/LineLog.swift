@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// Lines that a server writes into a file before it answers: what was answered stands there.
+/// The log file of a server, which writes each line before it answers, so that every answered
+/// request is in it.
 struct LineLog: Sendable {
     let path: String
 

@@ -2,7 +2,7 @@
 
 package import DBus
 
-// The services that a download manager has to do with.
+// The desktop services that a download manager uses.
 extension PrivateBus {
     /// NetworkManager, connected and not metered.
     package func withNetworkManager<Value: Sendable>(
@@ -17,13 +17,13 @@ extension PrivateBus {
             on: self,
             connection
         ) { mock in
-            // The template has none.
+            // The template lacks this property.
             try await mock.add("Metered", .uint32(4))
             return try await body(mock)
         }
     }
 
-    /// UPower, on the mains.
+    /// UPower, on mains power.
     package func withUPower<Value: Sendable>(
         _ connection: Connection,
         _ body: (MockService) async throws -> Value
@@ -40,7 +40,7 @@ extension PrivateBus {
         )
     }
 
-    /// The service of power profiles, balanced.
+    /// The power profiles service, with the profile "balanced".
     package func withPowerProfiles<Value: Sendable>(
         _ connection: Connection,
         _ body: (MockService) async throws -> Value
@@ -72,7 +72,7 @@ extension PrivateBus {
         )
     }
 
-    /// A notification server that can show these.
+    /// A notification server with these capabilities.
     package func withNotificationServer<Value: Sendable>(
         _ connection: Connection,
         capabilities: String = "body body-markup actions",

@@ -2,20 +2,20 @@
 
 package import DBus
 
-/// A service of the desktop as python3-dbusmock plays it, on a test's own bus.
+/// A desktop service that python3-dbusmock imitates on a test's own bus.
 package struct MockService: Sendable {
     /// The test's connection to that bus.
     package let connection: Connection
-    /// The name that it owns.
+    /// The service's bus name.
     package let name: BusName
-    /// Its main object.
+    /// The path of its main object.
     package let path: ObjectPath
-    /// That object's main interface.
+    /// The main interface of that object.
     package let interface: InterfaceName
 
     private static let mock: InterfaceName = "org.freedesktop.DBus.Mock"
 
-    /// Changes properties, and announces it.
+    /// Changes properties, and sends PropertiesChanged.
     package func update(
         _ properties: [String: Value],
         of interface: InterfaceName? = nil,
@@ -49,7 +49,7 @@ package struct MockService: Sendable {
         )
     }
 
-    /// The arguments of each call of a method so far.
+    /// Returns the arguments of each call of a method so far.
     package func calls(of member: String) async throws(BusError) -> [[Value]] {
         let answer = try await call("GetMethodCalls", [.string(member)])
         guard case .array(_, let calls) = answer.first else { return [] }
@@ -61,7 +61,7 @@ package struct MockService: Sendable {
         }
     }
 
-    /// Waits until a method has been called so often, and returns all its calls.
+    /// Waits until a method was called this many times, and returns the arguments of all its calls.
     @discardableResult
     package func waitForCalls(
         of member: String,
@@ -76,7 +76,7 @@ package struct MockService: Sendable {
         }
     }
 
-    /// Calls a method that only the mock has.
+    /// Calls a method of the mock's own interface.
     @discardableResult
     package func call(
         _ member: MemberName,
@@ -87,17 +87,17 @@ package struct MockService: Sendable {
     }
 }
 
-/// Runs `body` beside a mock of a template, and takes it away afterwards.
+/// Runs `body` while a mock of a template serves, and ends the mock afterwards.
 ///
 /// - Parameters:
-///   - template: One that comes with python3-dbusmock.
-///   - parameters: What it is started with, as JSON.
-///   - name: The name that it owns.
-///   - path: Its main object.
-///   - interface: That object's main interface.
-///   - bus: The bus, which stands for both the session's and the system's.
+///   - template: The name of a template of python3-dbusmock.
+///   - parameters: The template's parameters, as JSON.
+///   - name: The bus name that it takes.
+///   - path: The path of its main object.
+///   - interface: The main interface of that object.
+///   - bus: The bus, used as both the session bus and the system bus.
 ///   - connection: The test's connection to it.
-///   - body: Runs once the mock answers.
+///   - body: The test, which runs once the mock answers.
 /// - Returns: What `body` returns.
 /// - Throws: What `body` throws; ``ChildProcess/StartFailure``; ``TimedOut``.
 package func withMock<Value: Sendable>(

@@ -4,9 +4,9 @@ import Glibc
 
 /// A real nginx on a free port of 127.0.0.1, which serves a folder.
 ///
-/// One process, so that nothing is left behind when a test dies.
+/// It is a single process, so that no process stays behind when a test dies.
 package final class Nginx: Sendable {
-    /// Why there is no server.
+    /// Why the server did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -36,7 +36,7 @@ package final class Nginx: Sendable {
     ///   - locationDirectives: Lines for `location /`, for example `limit_rate 2m;`.
     ///   - extraConfig: Lines for the `server` block, for example further locations.
     ///   - httpDirectives: Lines for the `http` block, for example `limit_conn_zone`.
-    /// - Returns: The server, to be ended with ``stop()``.
+    /// - Returns: The server, which the caller must end with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
     package static func start(
         root: String,
@@ -45,7 +45,7 @@ package final class Nginx: Sendable {
         httpDirectives: String = ""
     ) async throws -> Nginx {
         var lastOutput = ""
-        // A port that was free may be taken by the time nginx wants it.
+        // Another program may take the free port before nginx does.
         for _ in 1...3 {
             let folder = try makeFolder()
             do {
@@ -63,7 +63,7 @@ package final class Nginx: Sendable {
                     "nginx",
                     ["-e", "/dev/stdout", "-p", folder, "-c", folder + "/nginx.conf"]
                 )
-                // Its version is the first thing it says after it has opened the port.
+                // nginx logs its version first, after it has opened the port.
                 while let line = await process.nextLine() {
                     if line.contains(" nginx/") {
                         return Nginx(port: port, process: process, folder: folder)
@@ -81,7 +81,7 @@ package final class Nginx: Sendable {
         throw StartFailure(description: "nginx: \(lastOutput)")
     }
 
-    /// Ends the server; connections are cut; may be called again.
+    /// Ends the server and cuts its connections; further calls do nothing.
     package func stop() async {
         await process.stop()
         Self.removeFolder(folder)
@@ -99,7 +99,8 @@ extension Nginx {
     ) -> String {
         let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         let temporaryPaths = kinds.map { "\($0)_temp_path \(folder);" }.joined(separator: " ")
-        // Started by root it would otherwise become a user who may not read the test's files.
+        // Otherwise an nginx started by root would switch to a user that cannot read the test's
+        // files.
         let user = geteuid() == 0 ? "user root;" : ""
         return """
             daemon off; master_process off; \(user)
@@ -120,7 +121,7 @@ extension Nginx {
     }
 
     private static func makeFolder() throws(StartFailure) -> String {
-        // It lives as long as the server, and not as long as one call.
+        // The folder must live as long as the server, not only during one call.
         var template = Array("/tmp/idown-nginx-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw StartFailure(description: "mkdtemp: \(String(cString: strerror(errno)))")
@@ -145,7 +146,7 @@ extension Nginx {
     }
 }
 
-/// Runs `body` with an nginx of its own and ends it afterwards, also when `body` throws; the
+/// Runs `body` with an nginx of its own and ends nginx afterwards, even if `body` throws; the
 /// parameters are those of ``Nginx/start(root:locationDirectives:extraConfig:httpDirectives:)``.
 package func withNginx<Value>(
     root: String,

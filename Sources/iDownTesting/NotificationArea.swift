@@ -2,7 +2,7 @@
 
 package import DBus
 
-/// A real notification server, dunst, on a screen that nobody sees.
+/// A real notification server, dunst, on a virtual screen.
 package struct NotificationArea: Sendable {
     private let dunst: Proxy
 
@@ -15,25 +15,25 @@ package struct NotificationArea: Sendable {
         )
     }
 
-    /// How many notifications are shown.
+    /// The number of notifications on the screen.
     package var count: UInt32 {
         get async throws(BusError) { try await dunst.get("displayedLength") }
     }
 
-    /// Waits until so many are shown.
+    /// Waits until this many notifications are shown.
     package func wait(for count: UInt32) async throws {
         try await soon("\(count) notifications to be shown") {
             try await self.count == count
         }
     }
 
-    /// Clicks on the first one.
+    /// Clicks on the first notification.
     package func click() async throws(BusError) {
         try await dunst.call("NotificationAction", UInt32(0))
     }
 }
 
-/// Runs `body` with a notification server on a bus, and takes both it and its screen away.
+/// Runs `body` with a notification server on a bus; ends the server and its screen afterwards.
 package func withNotificationArea<Value: Sendable>(
     on bus: PrivateBus,
     _ connection: Connection,

@@ -2,17 +2,17 @@
 
 import Glibc
 
-/// A message bus of a test's own: a real `dbus-daemon` that nobody else knows.
+/// A message bus of a test's own: a real `dbus-daemon`.
 ///
-/// It reads none of the system's configuration, so no installed service can be activated by
-/// accident; services to activate come from folders that the test names.
+/// It does not read the system's configuration, so it activates no installed service by accident,
+/// only services from folders that the test names.
 package final class PrivateBus: Sendable {
-    /// Why no bus could be brought up.
+    /// Why the bus did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// The address to connect to, `unix:path=…,guid=…`.
+    /// The address for clients: `unix:path=…,guid=…`.
     package let address: String
 
     private let daemon: ChildProcess
@@ -24,7 +24,7 @@ package final class PrivateBus: Sendable {
         self.folder = folder
     }
 
-    /// The process id of the daemon, for tests that take the bus away.
+    /// The process id of the daemon, for tests that end the bus.
     package var processID: Int32 {
         daemon.processIdentifier
     }
@@ -43,9 +43,9 @@ package final class PrivateBus: Sendable {
     ///
     /// - Parameters:
     ///   - serviceFolders: Folders with `.service` files that the bus may activate.
-    ///   - path: The socket's path; nil makes a new one. Given the path of a bus that has ended,
-    ///     the new one stands in its place, for tests of a bus that comes back.
-    /// - Returns: The running bus; stop it in any case.
+    ///   - path: The socket's path; nil makes a new one. With the path of a bus that has ended, the
+    ///     new bus replaces it, for tests of a bus that comes back.
+    /// - Returns: The running bus, which the caller must stop.
     /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
     package static func start(
         serviceFolders: [String] = [],
@@ -77,13 +77,13 @@ package final class PrivateBus: Sendable {
         }
     }
 
-    /// Ends the daemon, and with it every connection; may be called again.
+    /// Ends the daemon and all its connections; further calls do nothing.
     package func stop() async {
         await daemon.stop()
         Self.removeFolder(folder)
     }
 
-    /// Ends the daemon without a farewell, as a crash does; ``stop()`` is still due afterwards.
+    /// Kills the daemon, as a crash does; ``stop()`` must still be called afterwards.
     package func kill() async {
         daemon.send(SIGKILL)
         await daemon.waitForExit()
@@ -93,7 +93,7 @@ package final class PrivateBus: Sendable {
 extension PrivateBus {
     private static func configurationText(socket: String, serviceFolders: [String]) -> String {
         let services = serviceFolders.map { "<servicedir>\($0)</servicedir>" }.joined()
-        // The limits are those of the session bus that systems ship, as far as tests meet them.
+        // The limits are those of a usual session bus, as far as tests reach them.
         return """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -122,7 +122,7 @@ extension PrivateBus {
     }
 
     private static func makeFolder() throws(StartFailure) -> String {
-        // Short, since the path of a socket holds at most 107 bytes (unix(7)).
+        // Short, because the path of a socket has at most 107 bytes: unix(7).
         var template = Array("/tmp/idown-bus-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw StartFailure(description: "mkdtemp: \(String(cString: strerror(errno)))")
@@ -149,7 +149,7 @@ extension PrivateBus {
     }
 }
 
-/// Runs `body` with a bus of its own and ends the bus afterwards, also when `body` throws.
+/// Runs `body` with a bus of its own and ends the bus afterwards, even if `body` throws.
 package func withPrivateBus<Value>(
     serviceFolders: [String] = [],
     _ body: (PrivateBus) async throws -> Value

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What only root may do, and not everywhere: a test that needs it asks first, and is counted as
-/// skipped where it may not.
+/// Rights that only root has, and not on every machine: a test that needs one asks first, and is
+/// skipped without it.
 package enum Privilege {
-    /// Whether file systems can be mounted.
+    /// Returns whether this process can mount file systems.
     package static func canMount() async -> Bool {
         await withTemporaryFolder { folder in
             guard await succeeds("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]) else {
@@ -13,7 +13,7 @@ package enum Privilege {
         }
     }
 
-    /// Whether a program can be given a network of its own.
+    /// Returns whether this process can start a program in a network namespace of its own.
     package static func canUnshareNetwork() async -> Bool {
         await succeeds("unshare", ["--net", "ip", "link", "set", "lo", "up"])
     }
@@ -23,7 +23,7 @@ package enum Privilege {
     }
 }
 
-/// Runs `body` with the path of an empty tmpfs of so many MiB, which is unmounted afterwards.
+/// Runs `body` with an empty tmpfs of this many MiB, and unmounts it afterwards.
 package func withSmallDisk<Value>(
     mebibytes: Int,
     _ body: (SmallDisk) async throws -> Value
@@ -33,18 +33,18 @@ package func withSmallDisk<Value>(
         try await disk.mount("size=\(mebibytes)m,mode=0700")
         let result: Result<Value, any Error>
         do { result = .success(try await body(disk)) } catch { result = .failure(error) }
-        // Whatever still holds a file there lets go of it when it ends.
+        // Lazily, because a process may still have a file open there until it ends.
         _ = try await ChildProcess.run("umount", ["--lazy", folder])
         return try result.get()
     }
 }
 
-/// A file system that is full soon, and can grow.
+/// A small file system that a test can fill and make larger.
 package struct SmallDisk: Sendable {
-    /// Where it is mounted.
+    /// The folder where it is mounted.
     package let path: String
 
-    /// The system refused.
+    /// The system refused to mount or resize the file system.
     package struct Refused: Error, CustomStringConvertible {
         package let description: String
     }

@@ -2,20 +2,20 @@
 
 import Synchronization
 
-/// Something that a test waited for and that did not come.
+/// A test waited for something that did not happen in time.
 package struct TimedOut: Error, CustomStringConvertible {
-    /// What was waited for.
+    /// The event that the test waited for.
     package let description: String
 }
 
-/// Waits for `body`, but no longer than `limit`: a test that would hang says what it hangs on.
+/// Waits for `body`, but no longer than `limit`, so that a test which would hang tells why.
 ///
-/// What does not end when it is cancelled is left behind; the test has failed anyway.
+/// A `body` that ignores its cancellation is left running; the test has failed anyway.
 ///
 /// - Parameters:
 ///   - what: Completes the sentence "timed out waiting for".
-///   - limit: Generous, since it is met only by what is wrong.
-///   - body: What is waited for.
+///   - limit: A generous limit, since only a failing test reaches it.
+///   - body: The work to wait for.
 /// - Returns: What `body` returns.
 /// - Throws: ``TimedOut``, and what `body` throws.
 @discardableResult
@@ -33,11 +33,11 @@ package func within<Value: Sendable>(
     return try await race.result()
 }
 
-/// Looks again and again until it is so: for what nobody announces.
+/// Checks a condition again and again until it holds, for events without a signal.
 ///
 /// - Parameters:
 ///   - what: Completes the sentence "timed out waiting for".
-///   - condition: Looked at every 10 ms, for as long as ``within(_:limit:_:)`` waits.
+///   - condition: Checked every 10 ms, for as long as ``within(_:limit:_:)`` waits.
 /// - Throws: ``TimedOut``, and what `condition` throws.
 package func soon(
     _ what: String,
@@ -48,7 +48,7 @@ package func soon(
     }
 }
 
-/// Several tasks of which the first to end decides; the others are cancelled.
+/// A race of tasks: the first to end gives the result, and the others are cancelled.
 package final class Race<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -60,7 +60,7 @@ package final class Race<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Lets one more take part.
+    /// Adds a task to the race.
     package func run(_ body: @escaping @Sendable () async throws -> Value) {
         let runner = Task {
             do {
@@ -77,7 +77,7 @@ package final class Race<Value: Sendable>: Sendable {
         if isOver { runner.cancel() }
     }
 
-    /// What the first of them returned or threw; one caller may wait.
+    /// Returns or throws the result of the first task to end; only one caller may wait.
     package func result() async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -2,21 +2,21 @@
 
 import Glibc
 
-/// A server between client and server: a plain relay, a SOCKS5 proxy or an HTTP proxy that knows
-/// CONNECT alone, on a free port of 127.0.0.1.
+/// A server between client and server, on a free port of 127.0.0.1: a plain relay, a SOCKS5 proxy,
+/// or an HTTP proxy that supports only CONNECT.
 package final class Relay: Sendable {
-    /// Why there is no relay.
+    /// Why the relay did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// What it is.
+    /// The kind of a relay.
     package enum Kind: Sendable {
-        /// Every connection goes on to this port of 127.0.0.1.
+        /// A relay of every connection to this port of 127.0.0.1.
         case port(UInt16)
-        /// A SOCKS5 proxy (RFC 1928), with a login where one is given (RFC 1929).
+        /// A SOCKS5 proxy (RFC 1928), which requires a login if one is given (RFC 1929).
         case socks5(login: String?)
-        /// An HTTP proxy that makes tunnels, with a login for Basic where one is given.
+        /// An HTTP proxy that makes tunnels, and requires a Basic login if one is given.
         case tunnel(login: String?)
 
         fileprivate var arguments: [String] {
@@ -45,11 +45,11 @@ package final class Relay: Sendable {
     /// Starts a relay and returns once it accepts connections.
     ///
     /// - Parameters:
-    ///   - kind: What it is.
+    ///   - kind: The kind of relay.
     ///   - folder: A folder for its files, an absolute path.
     ///   - holdAfter: How many bytes of each connection reach the client before the relay waits
     ///     for ``letGo()``; nil never waits.
-    /// - Returns: The relay, to be ended with ``stop()``.
+    /// - Returns: The relay, which the caller must end with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
     package static func start(
         _ kind: Kind,
@@ -70,13 +70,13 @@ package final class Relay: Sendable {
         return Relay(port: port, process: process, hold: hold, log: log)
     }
 
-    /// What clients asked for so far, one line each: `connect host:port login`.
+    /// The requests of clients so far, one line each: `connect host:port login`.
     package var requests: [String] { log.lines }
 
-    /// Goes on with every connection that waits, and waits no more.
+    /// Continues every paused connection, and pauses no more.
     package func letGo() { unlink(hold) }
 
-    /// Ends the relay; connections are cut; may be called again.
+    /// Ends the relay and cuts its connections; further calls do nothing.
     package func stop() async {
         await process.stop()
         unlink(hold)
@@ -171,7 +171,7 @@ extension Relay {
         """
 }
 
-/// Runs `body` with a relay of its own and ends it afterwards, also when `body` throws; the
+/// Runs `body` with a relay of its own and ends the relay afterwards, even if `body` throws; the
 /// parameters are those of ``Relay/start(_:in:holdAfter:)``.
 package func withRelay<Value>(
     _ kind: Relay.Kind,

@@ -4,18 +4,18 @@ import Glibc
 
 /// A real sshd with SFTP on a free port of 127.0.0.1, run by the test's own user.
 ///
-/// Its key and the one key that may sign in are made for the test.
+/// Its host key, and the only key that may sign in, are made for the test.
 package final class SSHServer: Sendable {
-    /// Why there is no server.
+    /// Why the server did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
     }
 
     /// The port on 127.0.0.1.
     package let port: UInt16
-    /// Who signs in: the test's user.
+    /// The name to sign in with: the test's user.
     package let user: String
-    /// The private key that is let in.
+    /// The path of the private key that may sign in.
     package let key: String
 
     private let process: ChildProcess
@@ -34,14 +34,14 @@ package final class SSHServer: Sendable {
         self.key = key
         self.folder = folder
         self.process = process
-        // Nobody else reads it, and a full pipe would stop the server.
+        // Reads and drops the output, because a full pipe would stop the server.
         reading = Task { while await process.nextLine() != nil {} }
     }
 
     /// Makes keys and starts a server; returns once it accepts connections.
     ///
     /// - Parameter folder: An empty folder for its files, an absolute path.
-    /// - Returns: The server, to be ended with ``stop()``.
+    /// - Returns: The server, which the caller must end with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure``, ``StartFailure``, ``TestFile/Failure``.
     package static func start(in folder: String) async throws -> SSHServer {
         for name in ["host", "user", "other"] {
@@ -51,7 +51,7 @@ package final class SSHServer: Sendable {
             )
             guard made.succeeded else { throw StartFailure(description: made.standardError) }
         }
-        // sshd, when it is started by root, wants this folder, which the system makes at boot.
+        // An sshd started by root needs this folder, which the system normally makes at boot.
         if geteuid() == 0 { mkdir("/run/sshd", 0o755) }
         guard let name = getpwuid(geteuid())?.pointee.pw_name.map({ String(cString: $0) }) else {
             throw StartFailure(description: "the test's user has no name")
@@ -97,15 +97,15 @@ package final class SSHServer: Sendable {
         """
     }
 
-    /// The URL of a file by its absolute path, signed in as the test's user.
+    /// Returns the URL of a file, given its absolute path, with the test's user name.
     package func url(_ path: String, port other: UInt16? = nil) -> String {
         "sftp://\(user)@127.0.0.1:\(other ?? port)\(path)"
     }
 
-    /// A line for known_hosts(5) with the server's key, or with the key of nobody.
+    /// Returns a line for known_hosts(5) with the server's key or with a wrong one.
     ///
     /// - Parameters:
-    ///   - other: The port where clients meet the server; nil for its own.
+    ///   - other: The port that clients connect to; nil for the server's own.
     ///   - isRight: Whether the key is the server's.
     /// - Returns: The line.
     /// - Throws: ``TestFile/Failure``.
@@ -115,15 +115,15 @@ package final class SSHServer: Sendable {
         return "[127.0.0.1]:\(other ?? port) \(key)\n"
     }
 
-    /// Ends the server; connections are cut; may be called again.
+    /// Ends the server and cuts its connections; further calls do nothing.
     package func stop() async {
         await process.stop()
         await reading.value
     }
 }
 
-/// Runs `body` with an SSH server of its own and ends it afterwards, also when `body` throws; the
-/// parameter is that of ``SSHServer/start(in:)``.
+/// Runs `body` with an SSH server of its own and ends the server afterwards, even if `body` throws;
+/// the parameter is that of ``SSHServer/start(in:)``.
 package func withSSHServer<Value>(
     in folder: String,
     _ body: (SSHServer) async throws -> Value

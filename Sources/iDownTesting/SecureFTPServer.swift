@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// A real FTPS server, vsftpd with implicit TLS, on a free port of 127.0.0.1, which lets anybody
-/// read a folder.
+/// A real FTPS server, vsftpd with implicit TLS, on a free port of 127.0.0.1; it serves a folder
+/// without a login.
 package final class SecureFTPServer: Sendable {
-    /// Why there is no server.
+    /// Why the server did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -23,10 +23,10 @@ package final class SecureFTPServer: Sendable {
     ///
     /// - Parameters:
     ///   - root: The folder to serve, an absolute path.
-    ///   - certificates: What it shows to clients.
+    ///   - certificates: The server's certificate.
     ///   - folder: An empty folder for its files, an absolute path.
     ///   - bytesPerSecond: How fast each file is sent; nil for as fast as possible.
-    /// - Returns: The server, to be ended with ``stop()``.
+    /// - Returns: The server, which the caller must end with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure``, ``StartFailure``, ``TestFile/Failure``.
     package static func start(
         root: String,
@@ -69,7 +69,7 @@ package final class SecureFTPServer: Sendable {
                 to: folder + "/vsftpd.conf"
             )
             let process = try await ChildProcess.start(program, [folder + "/vsftpd.conf"])
-            // It says nothing: it is there when its port is taken.
+            // vsftpd prints nothing when it is ready, so its port is tried.
             if try await accepts(port, process) {
                 return SecureFTPServer(port: port, process: process)
             }
@@ -81,7 +81,7 @@ package final class SecureFTPServer: Sendable {
     /// The URL of a file in the folder, for example `url("/file")`.
     package func url(_ path: String) -> String { "ftps://127.0.0.1:\(port)\(path)" }
 
-    /// Ends the server; connections are cut; may be called again.
+    /// Ends the server and cuts its connections; further calls do nothing.
     package func stop() async { await process.stop() }
 
     private static func accepts(_ port: UInt16, _ process: ChildProcess) async throws -> Bool {
@@ -105,8 +105,9 @@ package final class SecureFTPServer: Sendable {
     }
 }
 
-/// Runs `body` with an FTPS server of its own and ends it afterwards, also when `body` throws; the
-/// parameters are those of ``SecureFTPServer/start(root:certificates:in:bytesPerSecond:)``.
+/// Runs `body` with an FTPS server of its own and ends the server afterwards, even if `body`
+/// throws; the parameters are those of
+/// ``SecureFTPServer/start(root:certificates:in:bytesPerSecond:)``.
 package func withSecureFTPServer<Value>(
     root: String,
     certificates: TestCertificates,

@@ -2,8 +2,8 @@
 
 /// Random numbers that are the same for the same seed, on every machine.
 ///
-/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014): one
-/// word of state, and any seed will do. Not for secrets.
+/// It is SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014):
+/// one word of state, which any seed suits. It must not be used for secrets.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

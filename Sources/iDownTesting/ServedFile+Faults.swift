@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What hosts do wrong with a file.
+// Wrong answers of hosts for a file.
 extension ServedFile {
-    /// The same file with other fields.
+    /// Returns a copy of the file with changed properties.
     package func with(_ change: (inout ServedFile) -> Void) -> ServedFile {
         var file = self
         change(&file)
         return file
     }
 
-    /// The beginning of the whole file, and then nothing: the connection is closed in mid-body.
+    /// Returns an answer with the whole file whose connection is closed in the middle of the body.
     package func cutOff(at offset: Int64) -> [FaultServer.Step] {
         [
             .head("200 OK", fieldsOfAnswer + [("Content-Length", "\(content.count)")]),
@@ -17,12 +17,12 @@ extension ServedFile {
         ]
     }
 
-    /// The whole file, whatever was asked for.
+    /// Returns the whole file, whichever range was requested.
     package func withoutRanges(_ request: RecordedRequest) -> [FaultServer.Step] {
         with { $0.acceptsRanges = false }.answer(to: request)
     }
 
-    /// What a host says that does not know If-Range.
+    /// Returns the answer of a host that ignores If-Range.
     package func withoutConditions(_ request: RecordedRequest) -> [FaultServer.Step] {
         let count = content.count
         guard let range = request.range(of: count) else { return answer(to: request) }
@@ -33,13 +33,13 @@ extension ServedFile {
         return part(range)
     }
 
-    /// A 206 with these bytes of the file.
+    /// Returns a 206 with these bytes of the file.
     ///
     /// - Parameters:
-    ///   - range: what the body brings.
-    ///   - contentRange: the field's value; nil for the right one, empty for none.
-    ///   - total: what stands behind the slash of the right one; nil for the file's length.
-    ///   - body: the bytes, where they are not those of the file.
+    ///   - range: the range of the body.
+    ///   - contentRange: the value of Content-Range; nil for the right one, empty for no field.
+    ///   - total: the text after the slash of the right Content-Range; nil for the file's length.
+    ///   - body: the content to send; nil for that of the file.
     /// - Returns: head and body.
     package func part(
         _ range: Range<Int64>,
@@ -55,7 +55,7 @@ extension ServedFile {
         return [.head("206 Partial Content", fields), .sendPattern(body ?? content, range)]
     }
 
-    /// The fields of every answer but for length and range.
+    /// The fields of every answer except length and range.
     package var fieldsOfAnswer: [(String, String)] {
         var all = [("Content-Type", contentType)]
         if acceptsRanges { all.append(("Accept-Ranges", "bytes")) }

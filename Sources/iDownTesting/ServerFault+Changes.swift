@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Files that change while they are fetched, and validators that do not tell.
+// Files that change during a download, and validators that do not show the change.
 extension ServerFault {
     static func changes(of file: ServedFile, to other: ServedFile) -> [ServerFault] {
         let both = Outcome.completes([file.content, other.content])
@@ -47,7 +47,7 @@ extension ServerFault {
             ServerFault("replaced, ranges given up", file, resumed: new, segmented: both) {
                 other.withoutRanges($0)
             },
-            // curl 8.5.0 and wget2 call it done: what is on disk reaches beyond the new end.
+            // curl 8.5.0 and wget2 report success: the partial file reaches beyond the new end.
             ServerFault(
                 "shrank",
                 file,
@@ -104,7 +104,8 @@ extension ServerFault {
             ServerFault("200 to every If-Range", file, resumed: right, segmented: right) {
                 $0["If-Range"] == nil ? file.answer(to: $0) : file.withoutRanges($0)
             },
-            // Only the bytes on disk can tell, and then only where they are asked for.
+            // Only a comparison with the bytes on disk shows the change, and only where the host
+            // sends them again.
             ServerFault(
                 "our tag on another file's bytes, all of them",
                 file,

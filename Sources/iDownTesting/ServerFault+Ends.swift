@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Answers that end too early, and answers that are no file.
+// Answers that end too early, and answers without the file.
 extension ServerFault {
     static func cuts(of file: ServedFile, _ other: ServedFile) -> [ServerFault] {
         let right = Outcome.completes([file.content])
@@ -41,7 +41,7 @@ extension ServerFault {
                     .close,
                 ]
             },
-            // curl and aria2 call it done: the length of the new file is what is on disk.
+            // curl and aria2 report success: the partial file is as long as the new file.
             ServerFault(
                 "200 with the length of what is on disk",
                 file,

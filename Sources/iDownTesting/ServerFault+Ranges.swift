@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ranges that are answered wrongly.
+// Wrong answers to range requests.
 extension ServerFault {
     static func wrongRanges(of file: ServedFile, _ other: ServedFile) -> [ServerFault] {
         let right = Outcome.completes([file.content])
@@ -40,7 +40,7 @@ extension ServerFault {
                 file.part(0..<Int64($0.count), contentRange: "")
             },
             fault("no Content-Range, the right body") { file.part($0, contentRange: "") },
-            // gopeed #1460: the file's head, many times over.
+            // gopeed #1460: it saved the beginning of the file many times.
             fault("the right Content-Range over the whole body") { range in
                 let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
                 let fields = [("Content-Range", value), ("Content-Length", "\(count)")]

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A host that gets something wrong, or a file that changes, as seen in the field: each made at
-/// least one known downloader save a mixed or broken file and report success.
+/// A fault of a real host, or a file that changes: each made at least one known downloader save a
+/// mixed or broken file and report success.
 ///
-/// The first request is answered well, but for what a test does to it: it is cut off, or held
-/// while further connections join. What comes after it is the fault.
+/// The first request gets a correct answer, which a test cuts off, or holds while further
+/// connections start. All later requests meet the fault.
 package struct ServerFault: CustomStringConvertible, Sendable {
-    /// What must become of a download.
+    /// The required outcome of a download.
     package enum Outcome: Sendable {
-        /// It is completed, as one of these versions.
+        /// The download completes as one of these versions.
         case completes([TestContent])
-        /// It is completed as one of these versions, or not at all.
+        /// The download completes as one of these versions, or fails.
         case completesOrFails([TestContent])
-        /// It is never completed, and what is on disk is kept.
+        /// The download does not complete, and keeps the bytes on disk.
         case fails
     }
 
     package let description: String
     /// The file of the first answer.
     package let file: ServedFile
-    /// What all later requests are answered with.
+    /// Makes the answers to all later requests.
     package let answer: @Sendable (RecordedRequest) -> [FaultServer.Step]
-    /// What becomes of a download that goes on after it was cut off.
+    /// The outcome of a download that was cut off and resumes.
     package let resumed: Outcome
-    /// What becomes of a download whose further connections meet the fault while the first goes
-    /// on; nil where the fault is none then.
+    /// The outcome of a download whose further connections meet the fault while the first
+    /// continues; nil if it is no fault then.
     package let segmented: Outcome?
-    /// The fault shows only where a digest of the file is known.
+    /// Whether the fault can be noticed only with a known digest of the file.
     package let needsDigest: Bool
 
     init(
@@ -53,7 +53,7 @@ extension ServerFault {
         ("Date", "Sat, 21 Nov 2026 09:00:00 GMT")
     )
 
-    /// All of them, for a file and another of the same length.
+    /// Returns all faults, for a file and a replacement of the same length.
     package static func all(_ content: TestContent, replacement: TestContent) -> [ServerFault] {
         let file = ServedFile(content, lastModified: monday).with { $0.fields = [date] }
         let other = ServedFile(replacement, entityTag: "\"v2\"", lastModified: tuesday)
@@ -74,7 +74,7 @@ extension ServedFile {
         bare.with { $0.entityTag = entityTag.map { "W/" + $0 } }
     }
 
-    /// A date that may be changed again within its second.
+    /// The file with a Last-Modified so recent that it is a weak validator.
     var young: ServedFile {
         with {
             $0.entityTag = nil

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// A user's home of a test's own, with all the folders that the XDG specification names in it.
+/// A home folder of a test's own, which contains all XDG base directories.
 package struct ServiceHome: Sendable {
-    /// The home, absolute and free of links.
+    /// The absolute path of the home, without symbolic links.
     package let path: String
 
     /// Makes the folders that a session has when a service starts.
@@ -13,9 +13,9 @@ package struct ServiceHome: Sendable {
         for name in ["", "/.config", "/.cache", "/run", "/services"] { mkdir(path + name, 0o700) }
     }
 
-    /// Where downloads go.
+    /// The download folder.
     package var downloads: String { path + "/Downloads" }
-    /// The service's state folder: lock and list.
+    /// The service's state folder, with lock and list.
     package var state: String { path + "/.local/state/idown" }
     /// The list of tasks.
     package var store: String { state + "/tasks.sqlite" }
@@ -23,13 +23,13 @@ package struct ServiceHome: Sendable {
     package var config: String { path + "/.config" }
     /// A folder whose services the bus can activate.
     package var services: String { path + "/services" }
-    /// What an activated service says.
+    /// The log of an activated service.
     package var activatedLog: String { path + "/activated.log" }
 
-    /// A finished file.
+    /// Returns the path of a file in the download folder.
     package func download(_ name: String) -> String { "\(downloads)/\(name)" }
 
-    /// The variables that lead a program here, and nowhere else.
+    /// The environment variables that make a program use only these folders.
     package var variables: [String: String] {
         [
             "HOME": path,
@@ -40,14 +40,14 @@ package struct ServiceHome: Sendable {
             "XDG_RUNTIME_DIR": path + "/run",
             "XDG_DATA_DIRS": path + "/share",
             "XDG_CONFIG_DIRS": path + "/etc",
-            // Nothing of this machine's own network, battery and sleep is for a test.
+            // Keeps this machine's own network, battery and sleep out of the test.
             "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent",
         ]
     }
 
     /// Makes the service known to a bus that reads ``services``.
     ///
-    /// The bus would hand on the environment of the tests, so a script sets this one.
+    /// A script sets the environment, because the bus would pass on that of the tests.
     package func install(_ program: BuiltProgram, as name: String) throws(TestFile.Failure) {
         let script = path + "/start-service"
         let exports = variables.map { "export \($0)='\($1)'\n" }.sorted().joined()

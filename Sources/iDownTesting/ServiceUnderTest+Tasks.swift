@@ -3,7 +3,7 @@
 package import DBus
 
 extension ServiceUnderTest {
-    /// Waits until a task is in one of these states; returns at once where it is already.
+    /// Waits until a task is in one of these states, if it is not yet.
     ///
     /// - Returns: The state.
     @discardableResult
@@ -27,7 +27,7 @@ extension ServiceUnderTest {
         return state
     }
 
-    /// Waits until so many bytes of a task have arrived at the service.
+    /// Waits until the service has received this many bytes of a task.
     package func waitForBytes(_ count: Int64, of id: String) async throws {
         let mark = signals.count
         let present = try await task(id)["DownloadedBytes"]
@@ -45,18 +45,18 @@ extension ServiceUnderTest {
         }
     }
 
-    /// What `GetTask` says of a task.
+    /// Returns the properties of a task from `GetTask`.
     package func task(_ id: String) async throws(BusError) -> [String: Value] {
         try await manager.call("GetTask", id, returning: [String: Value].self)
     }
 
-    /// The state of a task by `GetTask`.
+    /// Returns the state of a task from `GetTask`.
     package func state(of id: String) async throws -> String {
         guard case .string(let state) = try await task(id)["State"] else { return "" }
         return state
     }
 
-    /// All `TaskChanged` states of a task so far, one for each change of state.
+    /// Returns the states of a task that `TaskChanged` has announced so far, one per change.
     package func announcedStates(of id: String) -> [String] {
         var states: [String] = []
         for signal in signals.signals where signal.arguments.first == .string(id) {

@@ -4,19 +4,19 @@ package import DBus
 import Glibc
 import Synchronization
 
-/// The real `idownd` as a process of its own: on a private bus, in a home of its own.
+/// The real `idownd` as a process, on a private bus and with a home folder of its own.
 ///
-/// It outlives its process: a test kills it, starts it again and looks at what is left. Signals
-/// are received from before the first start on.
+/// The object outlives the process, so that a test can kill and restart the service and check what
+/// is left. It records signals from before the first start.
 package final class ServiceUnderTest: Sendable {
-    /// Why the service did not come up.
+    /// Why the service did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// The name that the service takes.
+    /// The service's bus name.
     package static let busName: BusName = "org.idown.Manager1"
-    /// The object that stands for it.
+    /// The path of the service's manager object.
     package static let managerPath: ObjectPath = "/org/idown/Manager1"
 
     /// The user's folders.
@@ -24,7 +24,7 @@ package final class ServiceUnderTest: Sendable {
 
     private let program: BuiltProgram
     private let session: Mutex<Session>
-    /// Buses that are gone; the folder of the first one has the socket of all.
+    /// The buses that have ended; the folder of the first one holds the socket of all.
     private let earlierBuses = Mutex<[PrivateBus]>([])
     private let runs = Mutex<[ChildProcess]>([])
 
@@ -33,10 +33,10 @@ package final class ServiceUnderTest: Sendable {
         let bus: PrivateBus
         let connection: Connection
         let signals: SignalLog
-        /// Each time that the name gets an owner or loses it.
+        /// The changes of the owner of the service's name.
         let owners: SignalLog
 
-        /// Connects to a bus, and ends the bus where that fails.
+        /// Connects to a bus; ends the bus if that fails.
         init(_ bus: PrivateBus) async throws {
             do {
                 self.bus = bus
@@ -59,7 +59,7 @@ package final class ServiceUnderTest: Sendable {
         self.session = Mutex(session)
     }
 
-    /// Brings up bus, home and client, not yet the service.
+    /// Starts the bus and a client and makes the home; does not start the service.
     static func prepare(in folder: String) async throws -> ServiceUnderTest {
         let program = try BuiltProgram("idownd")
         let home = ServiceHome(in: folder)
@@ -69,13 +69,13 @@ package final class ServiceUnderTest: Sendable {
 
     /// The session bus.
     package var bus: PrivateBus { session.withLock(\.bus) }
-    /// A client's connection to it.
+    /// The client's connection to the session bus.
     package var connection: Connection { session.withLock(\.connection) }
-    /// All signals of the manager object, those of `Properties` included.
+    /// All signals of the manager object, including those of `Properties`.
     package var signals: SignalLog { session.withLock(\.signals) }
     private var owners: SignalLog { session.withLock(\.owners) }
 
-    /// The variables of every program that belongs to this session.
+    /// The environment of every program in this session.
     package var environment: [String: String] {
         bus.environment.merging(home.variables) { $1 }
     }
@@ -85,13 +85,13 @@ package final class ServiceUnderTest: Sendable {
         Proxy(connection, Self.busName, Self.managerPath, "org.idown.Manager1")
     }
 
-    /// All that the service said in all its runs so far.
+    /// The standard error of all runs of the service so far.
     package var log: String {
         let activated = (try? TestFile.text(of: home.activatedLog)) ?? ""
         return runs.withLock { $0.map(\.standardError).joined() } + activated
     }
 
-    /// How those runs ended that are over, a line each.
+    /// Returns how each finished run ended, one line per run.
     func ends() async -> String {
         var text = ""
         for child in runs.withLock({ $0 }) where child.hasExited {
@@ -100,12 +100,12 @@ package final class ServiceUnderTest: Sendable {
         return text
     }
 
-    /// Returns once the service has said something; what it says comes through a pipe.
+    /// Waits until a text is in the log, which arrives through a pipe with some delay.
     ///
     /// - Parameters:
-    ///   - text: what is waited for.
-    ///   - mark: how many characters of the log do not count.
-    /// - Throws: where it does not come.
+    ///   - text: the text to wait for.
+    ///   - mark: the number of characters of the log to skip.
+    /// - Throws: ``TimedOut``.
     package func waitForLog(_ text: String, after mark: Int = 0) async throws {
         try await soon("\"\(text)\" in the log") { self.log.dropFirst(mark).contains(text) }
     }
@@ -114,10 +114,10 @@ package final class ServiceUnderTest: Sendable {
 // MARK: Coming and going
 
 extension ServiceUnderTest {
-    /// Starts the service and returns once it has its name.
+    /// Starts the service and returns once it owns its bus name.
     ///
-    /// - Parameter wrapper: A program and its arguments that start the service for us.
-    /// - Throws: ``StartFailure`` where it ends before; ``TimedOut``.
+    /// - Parameter wrapper: A program with arguments that starts the service; empty for none.
+    /// - Throws: ``StartFailure`` if the service ends before that; ``TimedOut``.
     package func start(under wrapper: [String] = []) async throws {
         let mark = owners.count
         let child = try await launch(under: wrapper)
@@ -137,7 +137,7 @@ extension ServiceUnderTest {
         }
     }
 
-    /// Starts the service without waiting for anything; it is stopped at the end of the test.
+    /// Starts the service and returns immediately; the end of the test stops it.
     @discardableResult
     package func launch(
         under wrapper: [String] = [],
@@ -154,12 +154,12 @@ extension ServiceUnderTest {
         return child
     }
 
-    /// Makes the service known to the bus, which then starts it for whoever calls it.
+    /// Makes the service known to the bus, which then starts it on the first call.
     package func installForActivation() throws {
         try home.install(program, as: Self.busName.rawValue)
     }
 
-    /// The process id of the running service, whoever started it.
+    /// Returns the process id of the running service, even if the bus started it.
     package func processID() async throws -> Int32 {
         let bus = Proxy(
             connection,
@@ -175,7 +175,7 @@ extension ServiceUnderTest {
         return Int32(bitPattern: id)
     }
 
-    /// Ends the service as a crash does; returns once the bus has noticed.
+    /// Kills the service, as a crash does; returns once the bus has noticed.
     package func kill9() async throws {
         try await end { kill($0, SIGKILL) }
     }
@@ -190,28 +190,28 @@ extension ServiceUnderTest {
         return await child.waitForExit()
     }
 
-    /// Waits until the service, which ends by itself, is gone.
+    /// Waits for the end of a service that ends by itself.
     package func waitForEnd() async throws -> ChildProcess.ExitStatus {
         let child = runs.withLock { $0.last }
         guard let child else { throw StartFailure(description: "no service runs") }
         return try await within("idownd to end") { await child.waitForExit() }
     }
 
-    /// Kills and starts the service.
+    /// Kills the service and starts it again.
     package func restartAfterKill() async throws {
         try await kill9()
         try await start()
     }
 
-    /// Ends the service in good order and starts it again.
+    /// Ends the service normally and starts it again.
     package func restart() async throws {
         _ = try await terminate()
         try await start()
     }
 
-    /// Ends the bus as a crash does, and starts another one in its place.
+    /// Kills the bus, as a crash does, and starts another one with the same address.
     ///
-    /// Returns once the running service has its name there. The client has a new ``connection``.
+    /// Returns once the running service owns its name there. The client gets a new ``connection``.
     package func replaceBus() async throws {
         let last = bus
         let socket = last.address.dropFirst("unix:path=".count).prefix { $0 != "," }
@@ -231,7 +231,7 @@ extension ServiceUnderTest {
         let mark = owners.count
         send(try await processID())
         try await owners.first(after: mark, "idownd to give up its name") { !Self.hasOwner($0) }
-        // Its lock and its files are free only when the process is gone.
+        // The lock and the files are free only after the process has ended.
         for child in runs.withLock({ $0 }) where !child.hasExited {
             try await within("idownd to be gone") { await child.waitForExit() }
         }
@@ -241,9 +241,9 @@ extension ServiceUnderTest {
         signal.arguments.last != .string("")
     }
 
-    /// Ends all that belongs to it.
+    /// Ends the service, the client and all buses.
     func tearDown() async {
-        // One that the bus started is no child of ours; without its bus it would end by itself.
+        // A service that the bus started is not a child of this process, so it is ended by its id.
         if let activated = try? await processID(),
             !runs.withLock({ $0.contains { $0.processIdentifier == activated } })
         {
@@ -259,13 +259,13 @@ extension ServiceUnderTest {
     }
 }
 
-/// Runs `body` with a service of its own and takes everything away afterwards.
+/// Runs `body` with a service of its own; ends and removes everything afterwards.
 ///
 /// - Parameters:
 ///   - started: Whether the service runs when `body` begins.
-///   - body: What is tested.
+///   - body: The test.
 /// - Returns: What `body` returns.
-/// - Throws: What `body` throws; what the service said is then on standard error.
+/// - Throws: What `body` throws, after the service's log was written to standard error.
 package func withService<Value>(
     started: Bool = true,
     _ body: (ServiceUnderTest) async throws -> Value

@@ -3,10 +3,10 @@
 package import DBus
 import Synchronization
 
-/// All signals that match a rule, kept in the order of arrival, to look back at and to wait for.
+/// All signals that match a rule, in the order of arrival; a test can look back and wait for more.
 ///
-/// A test takes ``count`` as a mark before it does something, and then waits for what comes after
-/// the mark: nothing falls between.
+/// A test notes ``count`` as a mark before an action, then waits for signals after the mark, so
+/// that it misses none.
 package final class SignalLog: Sendable {
     private struct Waiter {
         let id: Int
@@ -24,7 +24,7 @@ package final class SignalLog: Sendable {
     private let state: Shared
     private let reader: Task<Void, Never>
 
-    /// Receives from now on: the bus knows the rule when this returns.
+    /// Starts to record; the bus has the rule when this returns.
     package init(_ rule: MatchRule, on connection: Connection) async throws(BusError) {
         let signals = try await connection.signals(rule)
         let state = Shared()
@@ -33,7 +33,7 @@ package final class SignalLog: Sendable {
             do {
                 for try await signal in signals { state.add(signal) }
             } catch {
-                // Its end says the same.
+                // The end of the stream tells the same.
             }
             state.end()
         }
@@ -41,21 +41,21 @@ package final class SignalLog: Sendable {
 
     deinit { reader.cancel() }
 
-    /// What has arrived so far.
+    /// The signals that have arrived so far.
     package var signals: [SignalMessage] { state.signals }
 
-    /// How many have arrived: the mark of this moment.
+    /// The number of signals so far, to be used as a mark.
     package var count: Int { state.signals.count }
 
-    /// The first signal after a mark that matches, once it is there.
+    /// Waits for the first signal after a mark that matches, and returns it.
     ///
     /// - Parameters:
-    ///   - mark: How many signals are passed over.
+    ///   - mark: The number of signals to skip.
     ///   - what: Completes the sentence "timed out waiting for".
     ///   - limit: How long to wait.
-    ///   - matches: Whether this is the one.
+    ///   - matches: Returns whether a signal is the one to wait for.
     /// - Returns: The signal.
-    /// - Throws: ``TimedOut``, also where the connection ends before.
+    /// - Throws: ``TimedOut``, also if the connection ends before.
     @discardableResult
     package func first(
         after mark: Int = 0,
@@ -73,9 +73,10 @@ package final class SignalLog: Sendable {
 }
 
 extension SignalLog {
-    /// What the reader's task and the test share.
+    /// The state that the reading task and the test share.
     private final class Shared: Sendable {
-        /// Nobody is resumed under the lock, which the end of a wait by cancellation takes as well.
+        /// Continuations are resumed outside the lock, because the cancellation of a wait takes it
+        /// too.
         private let state = Mutex(State())
 
         var signals: [SignalMessage] { state.withLock(\.signals) }

@@ -2,15 +2,15 @@
 
 import Glibc
 
-/// Runs `body` with the path of a fresh, empty folder (0700), which is removed afterwards with
-/// all that it holds, also when `body` throws.
+/// Runs `body` with the path of a new, empty folder (0700), and removes the folder with all its
+/// content afterwards, even if `body` throws.
 ///
-/// The path is absolute and free of links. Traps where no folder can be made: on such a machine
-/// no test can run, and a thrown error would force `try` on bodies that cannot fail.
+/// The path is absolute and has no symbolic links. It traps if no folder can be made: no test can
+/// run then, and a thrown error would force `try` on bodies that cannot fail.
 ///
 /// - Parameters:
-///   - parent: where it is made; nil takes `$TMPDIR`, else `/tmp`.
-///   - body: gets its path.
+///   - parent: the parent folder; nil takes `$TMPDIR`, or else `/tmp`.
+///   - body: gets the folder's path.
 /// - Returns: what `body` returns.
 package func withTemporaryFolder<R>(
     in parent: String? = nil,
@@ -21,7 +21,7 @@ package func withTemporaryFolder<R>(
     return try await body(path)
 }
 
-/// mkdtemp(3), which writes the name that it has chosen into its argument: hence the copy.
+/// Makes the folder; the path is copied because mkdtemp(3) writes the name into its argument.
 private func makeTemporaryFolder(in folder: String?) -> String {
     let parent = folder ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     let template = strdup("\(parent)/idown-test-XXXXXX")
@@ -33,10 +33,10 @@ private func makeTemporaryFolder(in folder: String?) -> String {
     return String(cString: resolved)
 }
 
-/// Removes a file, or a folder with all below it; links are removed, never followed.
+/// Removes a file, or a folder with its content; symbolic links are removed, not followed.
 private func removeTree(_ path: String) {
     if unlink(path) == 0 { return }
-    // A test may have taken away the rights that are needed to look inside.
+    // A test may have removed the permissions that are needed to list the folder.
     chmod(path, 0o700)
     guard let stream = opendir(path) else { return }
     while let entry = readdir(stream) {

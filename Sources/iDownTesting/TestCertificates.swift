@@ -2,21 +2,21 @@
 
 import Glibc
 
-/// A certification authority of a test's own, and a server that it vouches for.
+/// A certification authority of a test's own, and a server certificate that it has signed.
 ///
-/// Made by openssl(1) in a folder of the test; good for `localhost`, 127.0.0.1 and ::1.
+/// openssl(1) makes them in a folder of the test, for `localhost`, 127.0.0.1 and ::1.
 package struct TestCertificates: Sendable {
-    /// openssl refused.
+    /// openssl(1) failed.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// The authority's certificate, PEM.
+    /// The path of the authority's certificate, PEM.
     package let authority: String
-    /// The server's certificate and its key in one file, PEM.
+    /// The path of a PEM file with the server's certificate and its key.
     package let server: String
 
-    /// Makes both.
+    /// Makes the authority and the server certificate.
     ///
     /// - Parameter folder: An existing folder of the test.
     /// - Throws: ``Failure``, ``ChildProcess/StartFailure``, ``TestFile/Failure``.
@@ -37,7 +37,8 @@ package struct TestCertificates: Sendable {
         try Self.join(certificate, key, as: server)
     }
 
-    /// A certificate of the authority for the same hosts that has had its day, and its key; PEM.
+    /// Makes an expired certificate of the authority for the same hosts; returns the path of a PEM
+    /// file with certificate and key.
     package func expired(in folder: String) async throws -> String {
         let (key, request, certificate) = (
             folder + "/expired.key", folder + "/expired.csr", folder + "/expired.crt"
@@ -45,7 +46,7 @@ package struct TestCertificates: Sendable {
         try await Self.openssl(
             ["req"] + Self.newKey + Self.subject + ["-keyout", key, "-out", request]
         )
-        // The authority's key lies beside its certificate.
+        // The authority's key is beside its certificate.
         let authorityKey = authority.replacing(".pem", with: ".key")
         try await Self.openssl(
             ["x509", "-req", "-copy_extensions", "copy", "-in", request, "-CA", authority]
@@ -56,7 +57,8 @@ package struct TestCertificates: Sendable {
         return joined
     }
 
-    /// A certificate for the same hosts that nobody vouches for, and its key; PEM.
+    /// Makes a self-signed certificate for the same hosts; returns the path of a PEM file with
+    /// certificate and key.
     package func selfSigned(in folder: String) async throws -> String {
         let (key, certificate) = (folder + "/self.key", folder + "/self.crt")
         try await Self.openssl(

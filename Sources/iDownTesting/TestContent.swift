@@ -2,25 +2,25 @@
 
 import Glibc
 
-/// The bytes of a made-up file: the same for the same seed, known at any offset without the rest.
+/// The bytes of a generated file: the same for the same seed, computed for any offset directly.
 package struct TestContent: Hashable, Sendable {
     private enum Source: Hashable, Sendable {
         case seed(UInt64)
         case bytes([UInt8])
     }
 
-    /// How long the file is.
+    /// The length of the file in bytes.
     package let count: Int64
     private let source: Source
 
-    /// Bytes that look random; no two eight-byte words of one file are alike.
+    /// Makes content that looks random; no two eight-byte words of a file are equal.
     package init(seed: UInt64, count: Int64) {
         precondition(count >= 0, "a file has no negative length")
         self.count = count
         source = .seed(seed)
     }
 
-    /// The given bytes.
+    /// Makes content of the given bytes.
     package init(_ bytes: [UInt8]) {
         count = Int64(bytes.count)
         source = .bytes(bytes)
@@ -29,7 +29,7 @@ package struct TestContent: Hashable, Sendable {
     /// All bytes, for small files.
     package var bytes: [UInt8] { bytes(in: 0..<count) }
 
-    /// The bytes of a range, held within the file.
+    /// Returns the bytes of a range, clamped to the file.
     package func bytes(in range: Range<Int64>) -> [UInt8] {
         let range = range.clamped(to: 0..<count)
         return [UInt8](unsafeUninitializedCapacity: Int(range.count)) { buffer, initialized in
@@ -71,7 +71,7 @@ package struct TestContent: Hashable, Sendable {
         }
     }
 
-    /// The output of splitmix64 (Steele, Lea, Flood, 2014) for one state.
+    /// Returns the output of splitmix64 (Steele, Lea, Flood, 2014) for one state.
     private static func word(_ index: UInt64, seed: UInt64) -> UInt64 {
         var z = seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -88,9 +88,9 @@ extension TestContent {
         init(_ path: String) { description = "\(path): \(String(cString: strerror(errno)))" }
     }
 
-    /// Where a file on disk first differs, as an offset; nil where it is the same.
+    /// Returns the offset at which a file on disk first differs; nil if the file is equal.
     ///
-    /// A file that is a shorter or longer version differs at the end of the shorter one.
+    /// A shorter or longer version of the content differs at the end of the shorter one.
     package func firstDifference(fromFile path: String) throws(FileFailure) -> Int64? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw FileFailure(path) }

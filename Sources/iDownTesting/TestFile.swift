@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Small files that tests write and read whole.
+/// Reads and writes small files as a whole.
 package enum TestFile {
     /// Why a file could not be read or written.
     package struct Failure: Error, CustomStringConvertible {
@@ -11,13 +11,13 @@ package enum TestFile {
         init(_ path: String) { description = "\(path): \(String(cString: strerror(errno)))" }
     }
 
-    /// Whether anything has this name; links are not followed.
+    /// Returns whether the path exists; symbolic links are not followed.
     package static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// The names in a folder, sorted; empty where there is no such folder.
+    /// Returns the names in a folder, sorted; none if the folder does not exist.
     package static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
@@ -31,7 +31,7 @@ package enum TestFile {
         return names.sorted()
     }
 
-    /// All bytes of a file.
+    /// Returns all bytes of a file.
     package static func bytes(of path: String) throws(Failure) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw Failure(path) }
@@ -46,7 +46,7 @@ package enum TestFile {
         }
     }
 
-    /// All of a file as text; what is not UTF-8 is repaired.
+    /// Returns a file as text; U+FFFD replaces bytes that are not UTF-8.
     package static func text(of path: String) throws(Failure) -> String {
         String(decoding: try bytes(of: path), as: UTF8.self)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A real terminal of some size that a test types into and looks at: tmux(1).
+/// A real terminal that a test types into and reads: tmux(1).
 package final class TmuxTerminal: Sendable {
     private let server: ChildProcess
     private let socket: String
@@ -18,9 +18,9 @@ package final class TmuxTerminal: Sendable {
     ///   - script: What the shell runs; the terminal ends with it.
     ///   - folder: The folder in which the shell starts. The socket is made there, so its path has to
     ///     be short: unix(7).
-    ///   - size: Cells and lines.
-    ///   - environment: The script's whole environment, but for TERM.
-    /// - Returns: The terminal; stop it in any case.
+    ///   - size: The width in cells and the height in lines.
+    ///   - environment: The script's whole environment except TERM.
+    /// - Returns: The terminal, which the caller must stop.
     /// - Throws: ``ChildProcess/StartFailure``, ``TimedOut``.
     package static func start(
         _ script: String,
@@ -32,7 +32,7 @@ package final class TmuxTerminal: Sendable {
         environment["LC_ALL"] = "C.UTF-8"
         environment["SHELL"] = "/bin/sh"
         let socket = "\(folder)/tmux"
-        // -D: a child of ours that dies with us, not a daemon.
+        // -D keeps the server a child of this process, which ends with it, instead of a daemon.
         let server = try await ChildProcess.start(
             "tmux",
             ["-u", "-D", "-S", socket, "-f", "/dev/null"],
@@ -41,7 +41,7 @@ package final class TmuxTerminal: Sendable {
         let terminal = TmuxTerminal(server: server, socket: socket, environment: environment)
         let size = ["-x", "\(size.width)", "-y", "\(size.height)"]
         try await within("tmux to start") {
-            // Its socket comes some time after the process.
+            // The server makes its socket some time after its start.
             while try await !terminal.tmux(["new-session", "-d", "-c", folder] + size + [script])
                 .succeeded
             {
@@ -51,38 +51,38 @@ package final class TmuxTerminal: Sendable {
         return terminal
     }
 
-    /// Presses keys by their names in tmux, or types texts.
+    /// Presses keys, given by their names in tmux, or types texts.
     package func press(_ keys: String...) async throws {
         try await tmux(["send-keys"] + keys)
     }
 
-    /// Pastes a text, in brackets where the program asked for them.
+    /// Pastes a text, as a bracketed paste if the program has asked for that.
     package func paste(_ text: String) async throws {
         try await tmux(["set-buffer", text])
         try await tmux(["paste-buffer", "-p"])
     }
 
-    /// Gives the terminal another size.
+    /// Changes the size of the terminal.
     package func resize(width: Int, height: Int) async throws {
         try await tmux(["resize-window", "-x", "\(width)", "-y", "\(height)"])
     }
 
-    /// What is on the screen now, without blanks at the ends of lines.
+    /// Returns the text on the screen, without blanks at the ends of lines.
     package func screen() async throws -> String {
         try await tmux(["capture-pane", "-p"]).standardOutput
     }
 
-    /// The same with its colours, as SGR sequences.
+    /// Returns the text on the screen with its colours as SGR sequences.
     package func coloredScreen() async throws -> String {
         try await tmux(["capture-pane", "-p", "-e"]).standardOutput
     }
 
-    /// A property of the terminal, such as `alternate_on`.
+    /// Returns a property of the terminal, such as `alternate_on`.
     package func property(_ name: String) async throws -> String {
         try await tmux(["display-message", "-p", "#{\(name)}"]).standardOutput
     }
 
-    /// Waits until the screen is as a test wants it.
+    /// Waits until the screen meets a condition.
     ///
     /// - Returns: The screen.
     @discardableResult
@@ -110,7 +110,7 @@ package final class TmuxTerminal: Sendable {
         try await wait(for: "\"\(text)\" on the screen") { $0.contains(text) }
     }
 
-    /// Ends the terminal and all that runs in it.
+    /// Ends the terminal and every program in it.
     package func stop() async {
         _ = try? await tmux(["kill-server"])
         await server.stop()
