@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Changes that wait to be committed: what gathers while one commit is under way shares the next.
+/// Changes that wait for a commit: all that arrive during one commit share the next one.
 ///
-/// Each entry is one caller's: what it changes, and how the caller hears of it.
+/// An entry holds one caller's change, and how to answer the caller.
 package struct CommitQueue<Change: Sendable> {
     package struct Entry: Sendable {
         package let run: @Sendable (Transaction) throws -> Outcome
@@ -24,7 +24,7 @@ package struct CommitQueue<Change: Sendable> {
         }
     }
 
-    /// What an entry did.
+    /// The changes that an entry made, and the answer to its caller.
     package struct Outcome: Sendable {
         package let changes: [Change]
         /// Answers the caller; called when its turn has come.
@@ -36,13 +36,13 @@ package struct CommitQueue<Change: Sendable> {
         }
     }
 
-    /// When a caller hears that its change is durable.
+    /// When a caller is told that its change is durable.
     package enum Turn: Sendable {
-        /// Before anybody is told of the commit: nobody else's news holds up a transfer.
+        /// Before the commit is announced, so that other callers' announcements delay no transfer.
         case first
-        /// When the service has told of what belongs to it.
+        /// After the service has announced the caller's own changes.
         case inOrder
-        /// Not before its signals are on their way: a client.
+        /// After the signals of the change were sent; for clients.
         case afterSignals
     }
 

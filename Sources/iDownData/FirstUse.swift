@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// An empty file that tells that something has happened once.
+/// An empty file that records that something has happened once.
 package struct FirstUse: Sendable {
     private let path: String
 
@@ -13,8 +13,8 @@ package struct FirstUse: Sendable {
 
     /// Records that it happens now.
     ///
-    /// - Returns: Whether it is the first time; false where that cannot be recorded, since the user
-    ///   would be told each time.
+    /// - Returns: Whether it is the first time; false if that cannot be recorded, because the user
+    ///   would be told again each time.
     package func begins() -> Bool {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }

@@ -4,13 +4,13 @@
 // FoundationEssentials has none.
 @_spi(_Unicode) import Swift
 
-/// Text in the form that is searched and sorted: letter case, and how accents are encoded, make no
-/// difference.
+/// Makes the form of a text for searching and sorting, without differences of letter case and of
+/// the encoding of accents.
 enum FoldedText {
     /// Folds a name or other text.
     static func fold(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text.lowercased() }
-        // By way of upper case, so that ß equals ss and ς equals σ (Unicode 5.18, case folding).
+        // Upper case first, so that ß equals ss and ς equals σ (Unicode 5.18, case folding).
         return String(String.UnicodeScalarView(text.uppercased().lowercased()._nfc))
     }
 

@@ -4,26 +4,28 @@ import FoundationEssentials
 import GRDB
 package import iDownState
 
-/// What has become of a download that a browser has handed over under a token.
+/// The state of a download that a browser has handed over under a token.
 package enum HandOver: Hashable, Sendable {
-    /// It waits for the browser's last word until a time, and is confirmed then.
+    /// The browser has not confirmed or withdrawn it yet; without an answer it is confirmed at a
+    /// time.
     case provisional(TaskID, confirmAt: WallTime)
-    /// It is a task like any other, unless that was removed since.
+    /// It is an ordinary task, which may have been removed since.
     case confirmed(TaskID)
-    /// A task that was there already stands for it.
+    /// A task that was in the list before has taken its place.
     case joined(TaskID)
-    /// The browser has it; the token is never used again.
+    /// The browser downloads the file itself; the token is never used again.
     case withdrawn
 }
 
 extension StoreAccess {
-    /// What browsers have handed over.
+    /// The hand-overs of browsers.
     package var handOvers: HandOverTable<Right> { HandOverTable(store: self) }
 }
 
 /// The hand-overs of a store.
 ///
-/// A provisional one has the row of its future task as JSON text. Like the access that it belongs to, it is valid only inside of a body.
+/// A provisional one has the row of its future task as JSON text. The table is valid only inside
+/// the body whose access it belongs to.
 package struct HandOverTable<Right> {
     fileprivate let store: StoreAccess<Right>
 
@@ -36,12 +38,12 @@ package struct HandOverTable<Right> {
             .provisional(id, confirmAt: WallTime(microseconds: store.integer(row, 2)))
         case ("confirmed", let id?): .confirmed(id)
         case ("joined", let id?): .joined(id)
-        // A token that cannot be read is not to add anything.
+        // A row that cannot be read must not add a task.
         default: .withdrawn
         }
     }
 
-    /// Returns the task that a provisional hand-over is to become; nil where there is none.
+    /// Returns the future task of a provisional hand-over; nil if there is none.
     package func task(_ token: String) throws(StoreFailure) -> TaskRecord? {
         try translatingErrors {
             let statement = try store.database.cachedStatement(sql: TaskColumn.selectProvisional)
@@ -94,8 +96,8 @@ extension HandOverTable where Right == ReadWrite {
     ///
     /// - Parameters:
     ///   - record: the future task, which has no bytes yet and whose id comes from ``makeID()``.
-    ///   - token: one that no hand-over has.
-    ///   - time: when it is confirmed if nobody says anything.
+    ///   - token: a token that no hand-over has.
+    ///   - time: when it is confirmed without an answer of the browser.
     /// - Throws: `StoreFailure`.
     package func keep(
         _ record: TaskRecord,
@@ -109,7 +111,7 @@ extension HandOverTable where Right == ReadWrite {
         )
     }
 
-    /// Stores that a hand-over is not provisional any more; what its task was to be is forgotten.
+    /// Stores that a hand-over is no longer provisional; deletes the row of its future task.
     package func settle(_ token: String, as handOver: HandOver) throws(StoreFailure) {
         let (state, id): (String, TaskID?) =
             switch handOver {
@@ -129,7 +131,7 @@ extension HandOverTable where Right == ReadWrite {
 
 // The row of a task as text.
 extension TaskColumn {
-    /// Columns that are empty in a task without bytes, and that JSON could not hold.
+    /// Columns that JSON cannot hold; they are empty in a task without bytes.
     private static let blobs: Set<TaskColumn> = [.segments, .listedTasks]
 
     /// The columns of a record that are not null, as a JSON object.
@@ -146,9 +148,9 @@ extension TaskColumn {
         return String(decoding: try JSONEncoder().encode(object), as: UTF8.self)
     }
 
-    /// The same columns as ``select``, out of the text of a provisional hand-over.
+    /// Selects the same columns as ``select`` from the text of a provisional hand-over.
     ///
-    /// What an older idown has not written has the value of a table that was brought up to date.
+    /// A column that an older idown did not write has the value of a migrated table.
     fileprivate static let selectProvisional: String = {
         let columns = allCases.map { column in
             if column == .segments { return "zeroblob(0)" }

@@ -3,9 +3,9 @@
 import FoundationEssentials
 package import iDownState
 
-/// The file `hosts.json`: what was learned about hosts, for the next run.
+/// The file `hosts.json`, which keeps the measurements of hosts for the next run.
 ///
-/// If the file is missing or unreadable, hosts are simply measured anew.
+/// If the file is missing or unreadable, hosts are measured again.
 package struct HostsFile: Sendable {
     /// The largest size in bytes; a thousand hosts with the longest possible names take less.
     private static let largest = 1 << 20
@@ -16,7 +16,7 @@ package struct HostsFile: Sendable {
         let useful: Int?
         /// Whether more connections than `useful` may help; nil means no.
         let mayBeMore: Bool?
-        /// Whether it gives one unchanged file several ETags; nil means no.
+        /// Whether the host gives one unchanged file several ETags; nil means no.
         let severalTags: Bool?
         /// Microseconds since 1970-01-01 UTC.
         let learned: Int64

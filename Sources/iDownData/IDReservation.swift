@@ -13,11 +13,11 @@ import Synchronization
 /// Each run of the service reserves serials anew, and the database keeps the bound with the commit:
 /// so a copy of the database from an earlier run is known by its lower bound.
 final class IDReservation: Sendable {
-    /// What the file says of serials.
+    /// The serials in the file.
     struct Serials {
         /// No serial above it was ever given.
         var bound: Int64 = 0
-        /// A serial that was given: the last one where the store was closed.
+        /// A serial that was given: the last one, if the store was closed cleanly.
         var reached: Int64 = 0
     }
 
@@ -57,7 +57,7 @@ final class IDReservation: Sendable {
         self.state = Mutex(
             State(
                 bound: number(0),
-                // Far below the end, whatever stands in the file.
+                // Clamped far below the maximum, because the file may hold any number.
                 serials: Serials(
                     bound: min(number(1), .max / 2),
                     reached: min(number(2), .max / 2)
@@ -109,8 +109,8 @@ final class IDReservation: Sendable {
     ///
     /// - Parameters:
     ///   - next: the next id.
-    ///   - reached: the newest serial, where the store closes.
-    /// - Throws: what writing the file says.
+    ///   - reached: the newest serial when the store closes; nil when it opens.
+    /// - Throws: the error of writing the file.
     func setBound(to next: Int64, reached: Int64? = nil) throws(FileFailure) {
         try state.withLock { state throws(FileFailure) in
             var new = state

@@ -17,7 +17,7 @@ package final class LockRequest: Sendable {
 
     /// Makes a request; creates the file (0600) if it is missing.
     ///
-    /// - Returns: the request; nil in the moment in which the holder checks: try again.
+    /// - Returns: the request; nil while the holder is just checking: try again.
     /// - Throws: the error of opening the file; ``StateLock`` has made the folder.
     package static func tryMake(folder: String) throws(FileFailure) -> LockRequest? {
         let files = Files()

@@ -107,7 +107,7 @@ enum Query: String, CaseIterable {
         SELECT token, confirmAt FROM handOver WHERE state = 'provisional' AND task IS NOT NULL
         ORDER BY confirmAt LIMIT ?
         """
-    /// The newest hand-overs only: the list keeps their tokens for ever.
+    /// Searches the newest 10,000 hand-overs only, because the list keeps all tokens for ever.
     case unfinishedHandOvers = """
         SELECT late
         FROM (SELECT token, state, task AS late FROM handOver ORDER BY rowid DESC LIMIT 10000)
@@ -150,7 +150,7 @@ enum Query: String, CaseIterable {
     case newestSerial = """
         SELECT max(serial) FROM task
         """
-    /// The list is another one from now on: of what was before nothing is known.
+    /// Makes this a new list, with a new id and no known removals.
     case renewList = """
         UPDATE list SET id = lower(hex(randomblob(16))), serial = ?1, forgotten = ?1, reserved = ?2
         """

@@ -25,7 +25,7 @@ struct Salvage {
         )
         for suffix in [""] + DatabaseFile.companions {
             try files.remove(new + suffix)
-            // What a version of before may have left, with links in it.
+            // Removes symbolic links that an earlier version may have left.
             try files.remove(path + ".graft" + suffix)
         }
         let target = try DatabaseFile(path: new, files: files).open()
@@ -48,7 +48,7 @@ struct Salvage {
     /// The path of the new database until it is renamed.
     var new: String { path + ".new" }
 
-    /// Opens the damaged database; nil where its schema does not lead to the tables.
+    /// Opens the damaged database; nil if its schema is too damaged to find the tables.
     private func source() throws -> DatabaseQueue? {
         var configuration = Configuration()
         configuration.readonly = true
@@ -83,7 +83,7 @@ struct Salvage {
             if !hasFileSystemIDs { record.file?.fileSystem = 0 }
             try transaction.insert(record)
             if let pieces { try transaction.keep(pieces, of: record.id) }
-            // If no bound is known, the ids that are found tell which ones are taken.
+            // If no bound is known, the next id must be above all ids that are found.
             if record.id.rawValue >= bound { try transaction.setNextID(record.id.rawValue &+ 1) }
             recovery.recoveredTasks += 1
         }
@@ -135,7 +135,7 @@ struct Salvage {
         return carried
     }
 
-    /// Copies the readable hand-overs: what was withdrawn stays so.
+    /// Copies the readable hand-overs, so that withdrawn ones stay withdrawn.
     private func carryHandOvers(from source: Database, to target: Database) throws {
         // Lists before version 10 have none.
         let last = try? Int64.fetchOne(source, sql: "SELECT max(rowid) FROM handOver")

@@ -5,7 +5,7 @@ import iDownState
 
 /// The tables, version by version.
 ///
-/// What was once released is never edited, only added to.
+/// A released version is never edited: changes go into a new version.
 enum Schema {
     static var migrator: DatabaseMigrator {
         let versions = [
@@ -29,7 +29,7 @@ enum Schema {
     // Long texts stand last: SQLite then finds the short columns without walking through them.
     // Each partial index holds only the few rows that its query asks for, so that a task that
     // rests costs nothing in it; `Query` repeats its condition word by word.
-    // What is searched stands folded in a table of its own, short enough to be walked through.
+    // The folded texts for searching have a table of their own, small enough to be scanned.
     private static let version1 = """
         CREATE TABLE task (
             id INTEGER PRIMARY KEY NOT NULL,
@@ -163,8 +163,7 @@ enum Schema {
         INSERT INTO nextID VALUES (1);
         """
 
-    // Logins of URLs, and where those are kept that were taken out of them. Hardly any task has
-    // either.
+    // Logins in URLs, and the places where moved logins are kept. Few tasks have either.
     private static let version2 = """
         ALTER TABLE task ADD COLUMN loginKey TEXT;
         ALTER TABLE task ADD COLUMN hasLogins INTEGER NOT NULL DEFAULT 0;
@@ -172,20 +171,20 @@ enum Schema {
         CREATE INDEX taskByLoginKey ON task(loginKey) WHERE loginKey IS NOT NULL;
         """
 
-    // A task whose file may have its name already is tried again like any other.
+    // A task whose file may already have its final name is retried like any other.
     private static let version3 = """
         DROP INDEX taskInQueue;
         CREATE INDEX taskInQueue ON task(priority DESC)
             WHERE hold = 'queue' AND intent IS NOT 'discard';
         """
 
-    // The number of the device was another each time that some drives were mounted: it now is the
-    // file system's own, and nobody knows it of files that were made before.
+    // Some drives got another device number each time they were mounted, so the file system's own
+    // ID is stored instead. It is unknown for files that were made before.
     private static let version4 = """
         UPDATE task SET fileDevice = 0 WHERE fileDevice IS NOT NULL;
         """
 
-    // The ids of the tasks that a metalink has added. Hardly any task is a metalink's.
+    // The ids of the tasks that a metalink has added. Few tasks are metalinks.
     private static let version5 = """
         ALTER TABLE task ADD COLUMN listedTasks BLOB;
         """
@@ -197,8 +196,8 @@ enum Schema {
             WHERE hold IN ('offline', 'metered', 'battery', 'space', 'settings');
         """
 
-    // How long a task is tried without progress, what of that time has passed, whether its host has
-    // ever answered, and how far the host was that listed the file in a metalink.
+    // How long a task is tried without progress, how much of that time has passed, whether its host
+    // has ever answered, and how far away the host of its metalink was.
     private static let version7 = """
         ALTER TABLE task ADD COLUMN retryFor INTEGER NOT NULL DEFAULT 86400;
         ALTER TABLE task ADD COLUMN waited INTEGER NOT NULL DEFAULT 0;
@@ -253,8 +252,7 @@ enum Schema {
             WHERE fileName IS NOT NULL AND state NOT IN ('completed', 'cancelled');
         """
 
-    /// Gives tasks without a file the name that their URL suggests, by which they are found and
-    /// sorted.
+    /// Gives tasks without a file the name that their URL suggests, for searching and sorting.
     private static func nameTasks(in database: Database) throws {
         let rows = try Row.fetchCursor(
             database,
@@ -262,7 +260,7 @@ enum Schema {
         )
         let update = try database.makeStatement(sql: "UPDATE taskText SET name = ? WHERE id = ?")
         while let row = try rows.next() {
-            // By way of DatabaseValue, since a direct conversion traps on another type.
+            // Converted from DatabaseValue, because a direct conversion traps on another type.
             let (id, stored) = (row[0] as DatabaseValue, row[1] as DatabaseValue)
             guard let url = String.fromDatabaseValue(stored) else { continue }
             let name = TaskRequest(url: url, directory: "").suggestedName
@@ -270,9 +268,9 @@ enum Schema {
         }
     }
 
-    // Cookies that clients give; tasks of private windows; and what browsers hand over. A hand-over
-    // that is not confirmed yet is no task: its row is kept here as text, so that no query, index
-    // or count of tasks meets it. One that was withdrawn is kept for ever, with its token alone.
+    // Cookies that clients give, tasks of private windows, and hand-overs of browsers. A
+    // provisional hand-over is not a task yet: its row is kept here as text, so that no query,
+    // index or count of tasks includes it. Of a withdrawn one, only the token is kept, for ever.
     private static let version10 = """
         ALTER TABLE task ADD COLUMN cookies TEXT;
         ALTER TABLE task ADD COLUMN isPrivate INTEGER NOT NULL DEFAULT 0;
@@ -286,8 +284,8 @@ enum Schema {
         CREATE INDEX handOverProvisional ON handOver(confirmAt) WHERE state = 'provisional';
         """
 
-    // Where a file is on its way to, or what a move has left behind. A task whose file moves does not
-    // start.
+    // The target of a file that is being moved, or the file that a move has left behind. A task
+    // whose file is being moved does not start.
     private static let version11 = """
         ALTER TABLE task ADD COLUMN moveKind TEXT;
         ALTER TABLE task ADD COLUMN moveDirectory TEXT;
@@ -310,7 +308,7 @@ enum Schema {
                 """
         )
         for row in rows {
-            // By way of DatabaseValue, since a direct conversion traps on another type.
+            // Converted from DatabaseValue, because a direct conversion traps on another type.
             let values = (0..<3).map { row[$0] as DatabaseValue }
             guard let url = String.fromDatabaseValue(values[1]),
                 let mirrors = String.fromDatabaseValue(values[2]),

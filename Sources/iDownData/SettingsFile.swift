@@ -13,7 +13,7 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
     case invalidValue(path: String, key: String, expected: String)
     /// A key is almost one that idown knows: the user probably meant that one.
     case misspeltKey(path: String, key: String, meant: String)
-    /// The file is a link to a place where nothing is.
+    /// The file is a symbolic link whose target does not exist.
     case leadsNowhere(path: String)
     case file(FileFailure)
 
@@ -39,7 +39,7 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// The settings that hold, and what is wrong in the file that should say them.
+/// The settings in force, and what is wrong in the settings file.
 package struct SettingsReading: Sendable {
     /// The settings in the file, or the last good ones while anything in the file is wrong.
     ///
@@ -48,7 +48,7 @@ package struct SettingsReading: Sendable {
     package let settings: Settings
     /// What is wrong in the file; nil if nothing is.
     package let failure: SettingsFailure?
-    /// The failure, if nobody knows which proxy the user wants; nothing may be fetched meanwhile.
+    /// The failure, if it is unknown which proxy the user wants; no transfer may start meanwhile.
     ///
     /// This is so if there are no last good settings, and if the file's proxy cannot be read or is
     /// not that of the last good settings. The file is always the newer of the two: settings become
@@ -58,7 +58,8 @@ package struct SettingsReading: Sendable {
     package let notes: [String]
     /// Whether there is no file, whose settings are the defaults.
     package let isAbsent: Bool
-    /// The content of a file without a mistake, or what stands for no file.
+    /// The content of a file without mistakes, `{}` for a missing file; nil if the file has a
+    /// mistake.
     fileprivate let content: [UInt8]?
 }
 
@@ -189,7 +190,7 @@ package struct SettingsFile: Sendable {
         }
         let file = try? self.settings(in: content)
         for setting in Setting.allCases where !setting.isReadOnly {
-            // What holds in the file already stays as the user wrote it.
+            // A value that the file already has stays as the user wrote it.
             guard setting.place == .manager || file?[setting] != settings[setting] else { continue }
             content[setting.rawValue] = JSONValue(settings[setting])
         }
@@ -233,7 +234,7 @@ package struct SettingsFile: Sendable {
         }
     }
 
-    /// Returns a sentence for each key that idown does not know, besides one that a failure names.
+    /// Returns a sentence for each key that idown does not know, except one that a failure names.
     private static func notes(
         on content: [String: JSONValue],
         besides failure: SettingsFailure?
@@ -286,27 +287,27 @@ package struct SettingsFile: Sendable {
         guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
             case .object(let content) = json
         else { throw .unreadable(path: path) }
-        // The decoder keeps one of several values, and nobody knows which one the user means.
+        // The decoder would keep one of several values, which may not be the one the user means.
         if let key = Self.keyGivenTwice(in: bytes) {
             throw .invalidValue(path: path, key: Self.shown(key), expected: "given once")
         }
         return content
     }
 
-    /// Finds a key of an object that stands in it twice.
+    /// Finds a key that an object has twice.
     ///
     /// - Parameter bytes: a valid object (RFC 8259).
     /// - Returns: the first such key; nil where there is none.
     private static func keyGivenTwice(in bytes: [UInt8]) -> String? {
         var keys: Set<String> = []
         var (depth, start) = (0, nil as Int?)
-        // Behind a brace or a comma of the object itself stands a key.
+        // A key follows an opening brace or a comma of the object itself.
         var isBeforeKey = false
         var place = 0
         while place < bytes.count {
             defer { place += 1 }
             if let first = start {
-                // What stands behind a backslash ends no string.
+                // A quote after a backslash does not end the string.
                 if bytes[place] == UInt8(ascii: "\\") {
                     place += 1
                     continue

@@ -3,12 +3,12 @@
 import Glibc
 import Synchronization
 
-/// Room on the list's disk for the commits that free more of it, as the removal of a task does.
+/// Reserved disk space for commits that free more space, such as the removal of a task.
 ///
-/// The file `reserve` beside the list holds it. Where the disk is full the file goes, and what has
-/// failed is tried once more; it comes back with later commits, when there is room again.
+/// The file `reserve` beside the list holds the space. When the disk is full, the file is deleted
+/// and the failed commit is tried once more; a later commit makes the file again.
 final class SpaceReserve: Sendable {
-    /// In bytes: some hundred commits of a few tasks.
+    /// The size in bytes: enough for some hundred commits of a few tasks.
     private static let size: off_t = 262_144
 
     private let path: String
@@ -16,7 +16,7 @@ final class SpaceReserve: Sendable {
 
     init(folder: String) { path = folder + "/reserve" }
 
-    /// Takes the room, if there is any.
+    /// Reserves the space, if the disk has enough.
     func keep() {
         isKept.withLock { isKept in
             guard !isKept else { return }
@@ -28,9 +28,9 @@ final class SpaceReserve: Sendable {
         }
     }
 
-    /// Gives the room up.
+    /// Gives the space up.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: whether any space was reserved.
     func release() -> Bool {
         isKept.withLock { isKept in
             isKept = false

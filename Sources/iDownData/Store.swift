@@ -22,7 +22,7 @@ package final class Store: Sendable {
     let ids: IDReservation
     private let reserve: SpaceReserve
     private let faults: CommitFaults?
-    /// After so many commits it is seen to that there is a reserve.
+    /// The number of commits after which the space reserve is checked.
     private static let commitsToReserve = 64
 
     /// The number of commits so far, including failed ones.
@@ -107,9 +107,9 @@ package final class Store: Sendable {
         }
     }
 
-    /// Gives up the room that is kept for a full disk, so that a commit which failed for it may do.
+    /// Gives up the space reserve, so that a commit that failed on a full disk can be repeated.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: whether any space was reserved.
     package func releaseReserve() -> Bool { reserve.release() }
 
     /// Runs one body in a transaction; an error that it throws undoes its changes.

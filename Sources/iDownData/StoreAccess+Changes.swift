@@ -11,9 +11,9 @@ final class CommitNumbers {
     var nextID: Int64?
 }
 
-/// Where a list stands: which list it is, and its newest serial.
+/// The newest serial of a list, and which list it is.
 package struct ListPosition: Hashable, Sendable {
-    /// Another text when the list was made anew or is older than it was before.
+    /// The id of the list, which changes when the list is made anew or replaced by an older copy.
     package let list: String
     package let serial: Int64
 }
@@ -96,10 +96,10 @@ extension StoreAccess {
 }
 
 extension StoreAccess where Right == ReadWrite {
-    /// How many removals are remembered at least.
+    /// The least number of removals that are remembered.
     private static var rememberedRemovals: Int64 { 100_000 }
 
-    /// Removals are forgotten so many at a time.
+    /// The number of removals that are forgotten together.
     private static var forgettingStep: Int64 { 1_000 }
 
     /// Returns the serial of this transaction: higher than that of every commit before it.
@@ -127,8 +127,10 @@ extension StoreAccess where Right == ReadWrite {
         try execute(Query.forgetRemovals.rawValue, [last])
     }
 
-    /// Makes sure that this list has a serial above those of a list that was lost; a list that is
-    /// older than it once was gets another id, so that nobody goes on from what it does not know.
+    /// Makes sure that this list has a higher serial than a list that was lost.
+    ///
+    /// A list that was replaced by an older copy gets a new id, so that no client continues from
+    /// changes that the copy does not have.
     func alignSerial() throws {
         let known = ids.serials
         // A damaged list may have lost the row.

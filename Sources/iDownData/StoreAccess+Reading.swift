@@ -125,8 +125,8 @@ extension StoreAccess {
     ///   - directory: the folder, absolute, with symbolic links resolved.
     ///   - fileName: the name with which the task was added, or which the server gave it if it was
     ///     added without one; nil matches any name.
-    ///   - owner: the sandboxed application that the task belongs to; nil for a task of the user's:
-    ///     an application may have prepared its own, and reads its file.
+    ///   - owner: the sandboxed application that the task belongs to; nil for the user's own tasks,
+    ///     because an application reads the files of its own tasks and may have prepared them.
     ///   - keptLogins: the ids of kept logins that may be this URL's.
     /// - Returns: nil if there is no such task.
     /// - Throws: `StoreFailure.database`.
@@ -218,7 +218,7 @@ extension StoreAccess {
         try records(.withPublication)
     }
 
-    /// Returns the tasks whose files are on their way to another place, or have left something behind.
+    /// Returns the tasks whose files are being moved, or whose move has left a file behind.
     package func movingTasks() throws(StoreFailure) -> [TaskID] {
         try ids(.moving)
     }

@@ -126,7 +126,7 @@ extension StoreAccess where Right == ReadWrite {
 extension StoreAccess {
     /// Returns the id of the next task that is added.
     func nextID() throws(StoreFailure) -> Int64 {
-        // By way of DatabaseValue, because GRDB's direct conversion traps on another type.
+        // Converted from DatabaseValue, because GRDB's direct conversion traps on another type.
         let stored: DatabaseValue? = try first(.nextID)?[0]
         guard let number = stored.flatMap(Int64.fromDatabaseValue)
         else { throw .corruptRecord(id: 0, column: "nextID") }
@@ -139,6 +139,6 @@ extension StoreAccess {
 }
 
 extension TaskRecord {
-    /// What a task is found by; stored folded, in a table of its own.
+    /// The texts that a search looks in; stored folded, in a table of their own.
     fileprivate var text: [String?] { [file?.name, request.fileName, request.url] }
 }

@@ -5,7 +5,7 @@ import GRDB
 import Synchronization
 import iDownState
 
-/// The columns of the table `task`, and what of a record stands in each.
+/// The columns of the table `task`, and the part of a record in each.
 ///
 /// Text ends at its first U+0000: neither URLs, paths, header fields nor D-Bus strings have one.
 enum TaskColumn: Int, CaseIterable {
@@ -42,7 +42,7 @@ enum TaskColumn: Int, CaseIterable {
     /// The column's name in SQL.
     var name: String { Self.allNames[rawValue] }
 
-    /// Made once: to ask an enumeration for the names of its cases is slow.
+    /// Made once, because asking an enumeration for the names of its cases is slow.
     private static let allNames = allCases.map { "\($0)" }
 
     /// Returns the value to store.
@@ -52,8 +52,8 @@ enum TaskColumn: Int, CaseIterable {
     ///
     /// - Parameters:
     ///   - record: the record.
-    ///   - origin: that of the record's URL, for who has it: to find it costs more than all other
-    ///     columns.
+    ///   - origin: the origin of the record's URL if the caller has it, because finding it costs
+    ///     more than all other columns; nil finds it.
     /// - Returns: the value; nil for NULL.
     func value(
         of record: TaskRecord,
@@ -158,13 +158,13 @@ enum TaskColumn: Int, CaseIterable {
     /// The same columns where another table has an `id` too.
     static let selectJoined = "SELECT \(allNames.map { "task.\($0)" }.joined(separator: ", "))"
     static let selectOne = select + " WHERE id = ?"
-    /// The tasks of one commit, from behind one of them.
+    /// Selects the tasks of one commit that come after one of them.
     ///
     /// One statement for these and for ``selectChangedAfter`` would read all tasks of the commit
     /// anew for each page, and they may be the whole list.
     static let selectChangedWith =
         select + " WHERE serial = ? AND id > ? AND intent IS NOT 'remove' ORDER BY id"
-    /// The tasks of later commits, in the order of the commits.
+    /// Selects the tasks of later commits, in the order of the commits.
     static let selectChangedAfter =
         select + " WHERE serial > ? AND intent IS NOT 'remove' ORDER BY serial, id"
     static let selectInOrder = select + " ORDER BY id"
@@ -189,7 +189,7 @@ enum TaskColumn: Int, CaseIterable {
         )
     }
 
-    /// A task about which nothing is known.
+    /// An empty task, to compare with.
     private static let empty: TaskRecord = {
         guard let id = TaskID(rawValue: 1) else { preconditionFailure("an id is positive") }
         return TaskRecord(
@@ -204,7 +204,7 @@ enum TaskColumn: Int, CaseIterable {
         .id, .state, .hold, .priority, .createdAt, .urlHash, .originHash, .isLoopback, .wantedName,
         .directory, .url, .serial, .addedBy,
     ]
-    /// The columns that are equal in all these tasks.
+    /// The parts without the columns of ``plain``: they are empty in most new tasks.
     private static let partsBesidePlain: [Part] = parts.compactMap { part in
         let columns = part.columns.filter { !plain.contains($0) }
         return columns.isEmpty ? nil : Part(columns: columns, isEqual: part.isEqual)
@@ -233,7 +233,7 @@ enum TaskColumn: Int, CaseIterable {
         }
     }
 
-    /// A statement that stores what has changed.
+    /// A statement that stores changed columns.
     struct Update {
         let sql: String
         let arguments: StatementArguments
@@ -255,7 +255,8 @@ enum TaskColumn: Int, CaseIterable {
 
     /// The statement that stores what has changed in a record.
     ///
-    /// Only that: SQLite touches every index of a column that it is told to set, equal or not.
+    /// Unchanged columns are left out, because SQLite updates the indexes of every column that it
+    /// sets, even to an equal value.
     ///
     /// - Returns: Nil where nothing has changed.
     static func update(_ record: TaskRecord, from before: TaskRecord) -> Update? {
@@ -287,7 +288,7 @@ enum TaskColumn: Int, CaseIterable {
         }
     }
 
-    /// Many more than the changes of all states.
+    /// The most statements that are kept: many more than changes of states need.
     static let mostKept = 200
     private static let updateStatements = Mutex<[[TaskColumn]: String]>([:])
 }
@@ -311,7 +312,7 @@ struct Difference: Equatable {
     }
 }
 
-// What need not be compared column by column.
+// Parts of a record that are compared as a whole.
 extension TaskColumn {
     /// Columns that stay as they are where a part of the record does.
     fileprivate struct Part: Sendable {
@@ -357,7 +358,7 @@ extension TaskColumn {
 }
 
 extension TaskState {
-    /// Why it waits; nil where it does not.
+    /// The hold of a waiting task; nil in any other state.
     fileprivate var hold: Hold? {
         guard case .waiting(let hold) = self else { return nil }
         return hold
@@ -410,7 +411,7 @@ extension Move {
         }
     }
 
-    /// The other folder than the record's own.
+    /// The folder of the move that is not the record's own.
     fileprivate var directory: String {
         switch self {
         case .to(let place, _): place.directory
@@ -418,7 +419,7 @@ extension Move {
         }
     }
 
-    /// The other file than the record's own.
+    /// The file of the move that is not the record's own.
     fileprivate var file: LocalFile? {
         switch self {
         case .to(_, let made): made

@@ -5,9 +5,9 @@ import GRDB
 import iDownSettings
 import iDownState
 
-/// A row of the table `task`, read with suspicion: whatever stands in it, nothing traps.
+/// A row of the table `task`; reading it never traps, whatever a damaged row holds.
 struct TaskRow {
-    /// Where the columns stand.
+    /// Where the columns are read from.
     private enum Source {
         case statement(SQLiteStatement)
         case row(Row)
@@ -15,13 +15,14 @@ struct TaskRow {
 
     private let source: Source
 
-    /// The row at which a statement stands, one of `TaskColumn`'s selects; valid until its next step.
+    /// Takes the current row of a statement, one of `TaskColumn`'s selects; valid until its next
+    /// step.
     ///
-    /// Its columns are read where SQLite has them: by way of a Row each takes twice as long, and
-    /// lists are long.
+    /// Its columns are read from SQLite directly, because reading them from a Row takes twice as
+    /// long.
     init(of statement: Statement) { source = .statement(statement.sqliteStatement) }
 
-    /// A row of one of those selects.
+    /// Takes a row of one of these selects.
     init(row: Row) { source = .row(row) }
 
     /// The record.
@@ -268,7 +269,7 @@ extension TaskRow {
         return name
     }
 
-    /// Row's own conversions trap on a mismatch; by way of DatabaseValue they answer nil.
+    /// Row's own conversions trap on a mismatch; those of DatabaseValue return nil.
     private func stored(_ column: TaskColumn) -> DatabaseValue {
         switch source {
         case .statement(let statement):

@@ -10,9 +10,9 @@ package struct TaskSearch: Hashable, Sendable {
         case timeLeft = "time-left"
     }
 
-    /// Who added a task.
+    /// The application that added a task.
     package enum Adder: Hashable, Sendable {
-        /// An application by its id; empty where nobody knows it.
+        /// An application by its id; empty if it is unknown.
         case application(String)
         /// An application from a sandbox, or the connection of one, by the mark of its tasks.
         case owner(String)
@@ -24,7 +24,7 @@ package struct TaskSearch: Hashable, Sendable {
     package var text: String?
     /// Whether the URL is searched too, including its query.
     package var searchesURLs = true
-    /// Whose tasks to find; nil finds everybody's.
+    /// The application whose tasks to find; nil finds all tasks.
     package var adder: Adder?
     package var order = Order.added
     package var isDescending = false
@@ -91,10 +91,10 @@ extension TaskSearch {
         return "CASE task.id \(places.joined(separator: " ")) ELSE \(first.count) END"
     }
 
-    /// The host of the URL with its port, as the list shows it: what stands between `://`, or the login
-    /// behind that, and the first slash of the path, which every recorded URL has.
+    /// The host of the URL with its port, as the list shows it: the text between `://`, or the
+    /// login after it, and the first slash of the path, which every recorded URL has.
     ///
-    /// A login is looked for only where there may be one: that would take half of the time.
+    /// A login is looked for only if the URL may have one, because that takes half of the time.
     private static let host: String = {
         let start = "instr(task.url, '://') + 3"
         let host = "substr(task.url, \(start), instr(substr(task.url, \(start)), '/') - 1)"
