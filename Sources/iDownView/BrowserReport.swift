@@ -2,7 +2,7 @@
 
 private import FoundationEssentials
 
-/// What one browser has of what it needs to hand downloads over.
+/// Which of the parts that a browser needs to hand downloads over are in place.
 package struct BrowserReport: Codable, Hashable, Sendable {
     /// How a browser was installed.
     package enum Kind: String, Codable, Sendable {
@@ -11,9 +11,9 @@ package struct BrowserReport: Codable, Hashable, Sendable {
 
     package let browser: String
     package let kind: Kind
-    /// The manifest of the native host; empty where there is none that works.
+    /// The path of the native host's manifest; empty if none works.
     package let host: String
-    /// The extension; empty where none was found.
+    /// The path of the extension; empty if none was found.
     package let `extension`: String
 
     enum CodingKeys: String, CodingKey {
@@ -30,7 +30,7 @@ package struct BrowserReport: Codable, Hashable, Sendable {
         self.extension = `extension`
     }
 
-    /// Reads what `idown browser status --json` says; nil for what is no report.
+    /// Reads the output of `idown browser status --json`; nil if it is not a report.
     package static func all(in json: String) -> [Self]? {
         try? JSONDecoder().decode([Self].self, from: Data(json.utf8))
     }

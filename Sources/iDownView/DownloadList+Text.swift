@@ -8,7 +8,8 @@ extension DownloadList {
     /// Request headers, cookies, user names and passwords are left out, because the service does not
     /// give them away.
     ///
-    /// - Throws: What a program would read as another value, such as a folder with a line end.
+    /// - Throws: ``Unwritable`` for a value that would be read back differently, such as a folder
+    ///   with a line end.
     package static func lines(
         of tasks: [TaskProperties],
         for reader: LineReader = .program

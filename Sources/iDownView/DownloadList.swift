@@ -4,7 +4,7 @@ package import iDownBus
 
 /// A list of downloads as text: one URL per line, or aria2's input file (aria2c(1), "Input File").
 ///
-/// The URLs of one file stand on one line, with tabs between them. The indented lines below are the
+/// The URLs of one file are on one line, with tabs between them. The indented lines below are the
 /// options of this file. Lines that start with `#` are comments.
 package struct DownloadList: Hashable, Sendable {
     /// One download.

@@ -2,11 +2,11 @@
 
 package import iDownBus
 
-/// Decides which changes of downloads are drawn at once and which can be skipped.
+/// Decides which changes of downloads are drawn immediately and which can be skipped.
 ///
 /// A new byte count can be skipped, because the next one follows within a moment. A new state, hold
-/// or message has to be drawn, at once or a moment later: the next change may be hours away, and the
-/// screen would be wrong until then.
+/// or message must be drawn, immediately or a moment later: the next change may be hours away, and
+/// the screen would be wrong until then.
 package struct DrawingPace: Sendable {
     /// Seconds between two drawings; the eye sees at most 20 pictures per second.
     ///

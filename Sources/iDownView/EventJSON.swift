@@ -12,7 +12,7 @@ package enum EventJSON: Encodable, Sendable {
     case listed(TaskProperties)
     /// A signal of the service: a task was added, changed or removed.
     case event(ManagerEvent)
-    /// All changes up to this serial of a list have been told.
+    /// All changes of a list up to this serial have been reported.
     case whole(list: String, serial: UInt64)
     /// The service started or ended.
     case service(isRunning: Bool)

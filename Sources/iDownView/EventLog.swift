@@ -2,17 +2,18 @@
 
 package import iDownBus
 
-/// What is told of the news of the list as lines of JSON, each change once.
+/// Turns news of the list into events for lines of JSON, and reports each change once.
 ///
-/// Signals are told as they are. Where the service has restarted, or where signals were lost, the
-/// news give the tasks as they are now: of those followed to their ends the ends are told, else every
-/// task that is newer than what was told of it.
+/// Signals are reported as they are. After a restart of the service or a loss of signals, the news
+/// contain the tasks as they are now: if tasks are followed to their ends, it reports their ends,
+/// otherwise every task that is newer than its last report.
 package struct EventLog {
     /// The tasks that have not ended, of those that are followed to their ends; nil for all tasks.
     private var open: Set<String>?
-    /// The newest serial that was told of each task; ``removed`` once it is gone.
+    /// The newest reported serial of each task; ``removed`` after its removal.
     private var told: [String: UInt64] = [:]
-    /// The tasks that were told of before the list began anew; empty once the new one is whole.
+    /// The reported tasks of the list before the service restarted; empty once the new list is
+    /// complete.
     private var earlier: Set<String> = []
     private var isServed = true
 
@@ -26,7 +27,7 @@ package struct EventLog {
 
     /// Takes the tasks as they were when the news began.
     ///
-    /// - Returns: What is told of them.
+    /// - Returns: The events to print.
     package mutating func begin(_ tasks: [TaskProperties]) -> [EventJSON] {
         tasks.map { task in
             told[task.id] = task.serial
@@ -35,9 +36,9 @@ package struct EventLog {
         }
     }
 
-    /// Takes what had changed in a list when the news began.
+    /// Takes the changes since an earlier position in a list, as they were when the news began.
     ///
-    /// - Returns: What is told of it.
+    /// - Returns: The events to print.
     package mutating func begin(_ changes: ListChanges, of list: String) -> [EventJSON] {
         for id in changes.removed { told[id] = Self.removed }
         return begin(changes.tasks) + changes.removed.map { .event(.removed(id: $0)) }
@@ -46,7 +47,7 @@ package struct EventLog {
 
     /// Takes the next news.
     ///
-    /// - Returns: What is told of it.
+    /// - Returns: The events to print.
     package mutating func take(_ news: ListNews) -> [EventJSON] {
         switch news {
         case .came: return serve(true)
@@ -90,7 +91,7 @@ package struct EventLog {
             guard known.map({ task.serial > $0 }) ?? true else { return nil }
             told[event.id] = task.serial
         case .changed(_, let state, let changed):
-            // Services before version 2 give no serial, and tell all in order.
+            // Services before version 2 give no serial, and send all changes in order.
             let serial = TaskProperties().applying(changed).serial
             guard serial == 0 || serial >= known ?? 0 else { return nil }
             told[event.id] = max(serial, known ?? 0)

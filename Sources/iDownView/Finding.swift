@@ -53,7 +53,7 @@ package struct Finding: Hashable, Sendable, Encodable {
     ///
     /// - Parameters:
     ///   - findings: All results.
-    ///   - names: The checks whose texts stand in the first line; the others are only counted.
+    ///   - names: The checks whose texts the first line shows; the others are only counted.
     ///   - style: The colors, if any.
     /// - Returns: The lines.
     package static func summary(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who reads a line of values that servers and other programs have chosen.
+/// The reader of a line with values that servers and other programs have chosen.
 package enum LineReader: Sendable {
     /// A person at a terminal, where some characters act as commands and others reverse the text.
     case terminal

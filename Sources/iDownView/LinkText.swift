@@ -4,9 +4,9 @@ package import iDownBus
 
 /// The links of a typed, pasted or dropped text, one or more in a line.
 ///
-/// Options of a link may stand in indented lines below it, as in the lists of ``DownloadList``.
+/// Options of a link may follow in indented lines, as in the lists of ``DownloadList``.
 package struct LinkText: Hashable, Sendable {
-    /// A word that is no link, or an option that cannot be read.
+    /// A word that is not a link, or an option that cannot be read.
     package struct Mistake: Hashable, Sendable {
         /// The line, counted from 1.
         package let line: Int
@@ -42,12 +42,13 @@ package struct LinkText: Hashable, Sendable {
     package private(set) var lines: [Int] = []
     /// The links with options of their own, by the place of the link.
     private var entries: [Int: DownloadList.Entry] = [:]
-    /// The paths of metalinks of this machine.
+    /// The paths of metalink files on this machine.
     package private(set) var metalinks: [String] = []
-    /// What is no link, and where it stands.
+    /// The words and options that cannot be read, with their lines.
     package private(set) var mistakes: [Mistake] = []
-    /// The paths of other files of this machine, by the line that names one and nothing else; each
-    /// is a mistake, unless it is replaced by the links of its list.
+    /// The paths of other files on this machine, by line, if the line holds nothing else.
+    ///
+    /// Each is a mistake until the caller replaces it with the links of the list in the file.
     package private(set) var files: [Int: String] = [:]
 
     private static let schemes: Set<String> = ["http", "https", "ftp", "ftps", "sftp"]
@@ -103,13 +104,13 @@ package struct LinkText: Hashable, Sendable {
         do throws(DownloadList.Mistake) {
             let list = try DownloadList(([links[link][...]] + lines).joined(separator: "\n"))
             entries[link] = list.entries.first
-            // Relative to what, nobody could tell.
+            // A relative folder is a mistake, because a typed text has no folder of its own.
             guard entries[link]?.options.directory?.hasPrefix("/") == false else { return }
             let line = lines.lastIndex { $0.contains("dir") } ?? 0
             throw DownloadList.Mistake(line: line + 2, reason: "dir must be a whole path")
         } catch {
             let (place, line) = options[error.line - 2]
-            // What stands behind may be a secret.
+            // The value is left out, because it may be a secret.
             let name = CellText(line.drop { $0.isWhitespace }.prefix { $0 != "=" } + "=")
             mistakes.append(
                 Mistake(
@@ -131,7 +132,7 @@ package struct LinkText: Hashable, Sendable {
     /// Whether a link has options of its own.
     package var hasOptions: Bool { !entries.isEmpty }
 
-    /// How many downloads there are at least: a metalink may bring several.
+    /// The least number of downloads: a metalink may contain several.
     package var count: Int { links.count + metalinks.count }
 
     private static func link(_ word: String) -> String? {
@@ -139,7 +140,7 @@ package struct LinkText: Hashable, Sendable {
         return schemes.contains(parts.scheme) ? word : nil
     }
 
-    /// The path of a file of this machine.
+    /// Returns the path of a file on this machine; nil if the word is not one.
     private static func path(_ word: String) -> String? {
         if word.hasPrefix("/") { return word }
         guard word.hasPrefix("file:///") else { return nil }

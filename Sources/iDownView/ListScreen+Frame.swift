@@ -108,7 +108,7 @@ extension ListScreen {
         case .search: prompt("Search: ", list.search, line: line, into: &frame)
         case .add(let text): prompt("URL: ", text, line: line, into: &frame)
         case .consent, .list, .menu, .details, .help:
-            // A question is shown even where only the rows have room.
+            // A question is shown even if the screen has room only for the rows.
             guard margins.foot > 0 || message.isQuestion else { return }
             for (place, text) in message.lines.enumerated() where isWhole || place == 0 {
                 frame.blank(line: line + place, column: 0, width: frame.width)
@@ -162,7 +162,7 @@ extension ListScreen {
         return ScreenMessage(CellText(place), .dim)
     }
 
-    /// From this width on, words fit where signs stand otherwise.
+    /// The width from which words fit instead of signs.
     private static let wide = 110
 
     private mutating func hints(width: Int) -> String {

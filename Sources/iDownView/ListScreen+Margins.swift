@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ListScreen {
-    /// How many lines stand above and below the rows; on a small screen the rows come first.
+    /// The numbers of lines above and below the rows; on a small screen the rows come first.
     struct Margins {
         /// Lines above the rows: the counts, and the titles of the columns.
         var head = 2

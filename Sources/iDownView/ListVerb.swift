@@ -15,7 +15,7 @@ package enum ListVerb: String, CaseIterable, Hashable, Sendable {
     /// Shows the finished file in its folder.
     case reveal
 
-    /// Returns what the menu calls the verb for downloads in these states; none stand for any state.
+    /// Returns the verb's title in a menu for downloads in these states; no states mean any state.
     package func title(in states: Set<TaskProperties.State> = []) -> String {
         switch self {
         case .pause: translated("Pause")

@@ -5,10 +5,10 @@ package import iDownBus
 extension ManagerError {
     /// What went wrong, in the user's language.
     ///
-    /// The service tells more than its codes, but in English: in another language the sentence of the
-    /// code stands in place of that.
+    /// The service's own message tells more than its code, but is English: in other languages the
+    /// sentence for the code replaces it.
     package var text: String {
-        // Nobody who sees a list knows ids.
+        // The English message of `noSuchTask` names an id, which a user of a list does not know.
         Wording.current.isEnglish && code != .noSuchTask ? description : sentence
     }
 

@@ -2,7 +2,7 @@
 
 package import iDownBus
 
-/// What servers say of files that are not downloaded yet.
+/// What servers tell about files without downloading them.
 package enum ProbeText {
     /// A file as JSON, with the keys of the method Probe.
     package struct JSON: Encodable, Sendable {
@@ -12,7 +12,7 @@ package enum ProbeText {
         let resumable: Bool
         let url: String
 
-        /// Takes over what a server says.
+        /// Creates the object from a server's answer.
         package init(_ file: ProbedFile) {
             name = file.name
             size = file.size.map { Int64(clamping: $0) } ?? -1

@@ -6,7 +6,7 @@ package struct ProgressBar: Hashable, Sendable {
     package let fraction: Double?
     /// Cells, brackets included.
     package let width: Int
-    /// Where the `<=>` of an unknown size stands: each step moves it by one cell.
+    /// The position of the `<=>` of an unknown size: each step moves it by one cell.
     package let step: Int
 
     package init(fraction: Double?, width: Int, step: Int = 0) {

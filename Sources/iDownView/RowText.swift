@@ -2,7 +2,7 @@
 
 package import iDownBus
 
-/// What the row of a download says, in the user's language, for a list with room for sentences.
+/// The texts of a download's row, in the user's language, for a list with room for sentences.
 package struct RowText: Hashable, Sendable {
     /// The name of the file.
     package let name: String
@@ -18,7 +18,7 @@ package struct RowText: Hashable, Sendable {
     package let timeLeft: String
     /// Why it failed, or why it waits; nil where the numbers say more.
     package let reason: String?
-    /// State, percentage and time left in one sentence, for who hears it.
+    /// State, percentage and time left in one sentence, for screen readers.
     package let description: String
 
     package init(_ task: TaskProperties) {
@@ -81,7 +81,7 @@ extension TaskProperties.State {
 }
 
 extension TaskProperties.Activity {
-    /// What happens now, where it is not the transfer itself; else empty.
+    /// The phase of a running task that is not transferring, as words; empty otherwise.
     package var title: String {
         switch self {
         case .connecting: translated("Connecting")
@@ -110,8 +110,8 @@ extension TaskProperties.Hold {
 
 /// Why a download failed, in the user's language.
 package enum FailureText {
-    /// Returns what the service says of a failure; in other languages than English, the sentence for
-    /// its ErrorCode.
+    /// Returns the service's message about a failure; in languages other than English, the sentence
+    /// for its ErrorCode.
     package static func text(of code: String, saying message: String) -> String {
         Wording.current.isEnglish && !message.isEmpty ? message : sentence(of: code)
     }

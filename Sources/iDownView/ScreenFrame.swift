@@ -12,7 +12,7 @@ package struct ScreenFrame: Sendable {
 
     /// The lines from top to bottom, each with its texts in the order of drawing.
     package private(set) var lines: [[Span]]
-    /// Where the terminal's own cursor stands while the user types; else nil.
+    /// The place of the terminal's own cursor while the user types; otherwise nil.
     package private(set) var typing: (line: Int, column: Int)?
 
     let width: Int

@@ -13,7 +13,7 @@ package struct SegmentBar: Hashable, Sendable {
     ///   - width: Cells of the bar; a file of fewer bytes takes a cell for each byte.
     package init(_ ranges: [(first: UInt64, length: UInt64)], total: UInt64, width: Int) {
         let count = min(total, UInt64(max(0, width)))
-        // Products have 128 bits: they overflow for no size.
+        // Products have 128 bits, so that they cannot overflow.
         func start(of cell: UInt64) -> UInt64 {
             count.dividingFullWidth(total.multipliedFullWidth(by: cell)).quotient
         }

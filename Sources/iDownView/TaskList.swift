@@ -4,8 +4,7 @@ package import iDownBus
 
 /// The live list of downloads: all tasks, which of them are shown in which order, and the cursor.
 ///
-/// A value without a clock, a terminal or a bus: it takes the news of the list and returns the rows to
-/// draw.
+/// It has no clock, terminal or bus: it takes the news of the list and returns the rows to draw.
 package struct TaskList: Sendable {
     /// What the screen shows: rows, or a sentence in their place.
     package enum Content: Hashable, Sendable {
@@ -172,7 +171,8 @@ extension TaskList {
         found = sorted(found)
         if isDescending { found.reverse() }
         shown = found
-        // The cursor stays on its task; if that has no row any more, on the row in its place.
+        // The cursor stays on its task; if the task has no row any more, it goes to the row in its
+        // place.
         if let index = cursor.flatMap({ found.firstIndex(of: $0) }) {
             place = index
         } else {
@@ -211,7 +211,7 @@ extension TaskList {
         case .progress: by(\.progress)
         case .priority: by(\.priority)
         case .host: by { TaskSummary($0).source }
-        // In both directions, what has no time left stands behind.
+        // In both directions, tasks without a time left come last.
         case .timeLeft: by { $0.timeLeft ?? (isDescending ? -1 : .infinity) }
         }
     }

@@ -2,12 +2,13 @@
 
 package import iDownBus
 
-/// The rows of a list that may be very long: how many there are, and the pages that are looked at.
+/// The rows of a list that may be very long: their number, and the pages near the screen.
 ///
-/// The service filters, searches and sorts; a list of 100,000 downloads costs no more than one of
-/// 100. A value without a bus: it says what to ask, and takes the answers and the signals.
+/// The service filters, searches and sorts, so that a list of 100,000 downloads costs no more than
+/// one of 100. This value has no bus: it returns the questions to ask, and takes the answers and
+/// the signals.
 package struct TaskPages: Sendable {
-    /// What is shown, and in which order.
+    /// The filter, the search and the order of the list.
     package struct Look: Hashable, Sendable {
         /// The states that are shown.
         package var filter = TaskList.Filter.all
@@ -31,17 +32,17 @@ package struct TaskPages: Sendable {
         }
     }
 
-    /// Rows to ask for.
+    /// A request for rows.
     package struct Question: Hashable, Sendable {
         fileprivate let generation: Int
-        /// Whether the answer takes the place of all that is known.
+        /// Whether the answer replaces all known rows.
         package let isAnew: Bool
         fileprivate let first: Int
-        /// What to ask.
+        /// The query to send.
         package let query: TaskQuery
     }
 
-    /// Rows that take the place of others, as in `GListModel`'s items-changed.
+    /// A range of rows that replaces another, as in the signal items-changed of `GListModel`.
     package struct Splice: Hashable, Sendable {
         package var position: Int
         package var removed: Int
@@ -54,15 +55,16 @@ package struct TaskPages: Sendable {
         }
     }
 
-    /// What a signal means for the rows.
+    /// The effect of a signal on the rows.
     package struct Effect: Hashable, Sendable {
-        /// The tasks that look different now.
+        /// The ids of the tasks to redraw.
         package var changed: [String] = []
-        /// Those of them that have another state now.
+        /// The ids of the tasks whose state has changed.
         package var turned: [String] = []
-        /// Whether rows may have come, gone or moved: ask anew.
+        /// Whether rows may have been added, removed or moved, so that the list must be loaded
+        /// again.
         package var movesRows = false
-        /// Whether states have changed, and with them the counts.
+        /// Whether the counts of tasks per state have changed.
         package var movesCounts = false
     }
 
@@ -70,30 +72,32 @@ package struct TaskPages: Sendable {
     package private(set) var count = 0
     /// Whether the number of rows is known.
     package private(set) var isLoaded = false
-    /// What is shown.
+    /// The look that the user wants.
     package private(set) var look = Look()
     /// The look of the known rows, which stay until ``look`` is answered; nil before the first answer.
     package private(set) var shownLook: Look?
     /// The ids of the known rows.
     private var ids: [Int: String] = [:]
     private var tasks: [String: TaskProperties] = [:]
-    /// Each answer to an older question than this is dropped.
+    /// The number of the last change of the look or load of the list; answers to earlier questions
+    /// are dropped.
     private var generation = 0
-    /// The pages under way.
+    /// The pages that are being loaded.
     private var asked: Set<Int> = []
-    /// Whether the question for everything anew is under way.
+    /// Whether the whole list is being loaded again.
     private var isAskingAnew = false
-    /// When each page was used last, as a number that grows.
+    /// The time of each page's last use, as a growing number.
     private var uses: [Int: Int] = [:]
     private var lastUse = 0
 
-    /// Rows of a page: more than a screen has.
+    /// The number of rows of a page: more than fit on a screen.
     package static let pageLength = 128
 
-    /// The most pages that are known at once, so that a walk through a long list fills no memory.
+    /// The most pages that are kept, so that scrolling through a long list does not fill the
+    /// memory.
     static let mostPages = 8
 
-    /// The most rows that are known at once.
+    /// The most rows that are kept.
     package static let mostRows = mostPages * pageLength
 
     package init() {}
@@ -107,17 +111,17 @@ package struct TaskPages: Sendable {
     /// The ids of all known rows.
     package var known: some Collection<String> { ids.values }
 
-    /// Shows something else; what is known stays on the screen until the answer is there.
+    /// Changes the look; the known rows stay on the screen until the answer arrives.
     package mutating func show(_ look: Look) {
         self.look = look
-        // The answers under way are about rows of the look before.
+        // Answers that are still to come are about the look before.
         generation += 1
         asked = []
     }
 
-    /// Returns the questions for rows that are looked at and not known; each is asked once.
+    /// Returns the questions for visible rows that are not known; each is asked once.
     package mutating func questions(for rows: some Collection<Int>) -> [Question] {
-        // These rows are about to go.
+        // These rows are about to be replaced.
         guard shownLook == look else { return [] }
         let pages = Set(rows.filter { ids[$0] == nil && $0 < count }.map { $0 / Self.pageLength })
         return pages.subtracting(asked).sorted().map { page in
@@ -126,8 +130,8 @@ package struct TaskPages: Sendable {
         }
     }
 
-    /// Returns the question for everything anew, with the rows that are looked at, or with the first
-    /// rows of another look.
+    /// Returns the question that loads the list again: the visible rows, or the first rows of
+    /// another look.
     package mutating func questionAnew(for rows: Range<Int>) -> Question {
         generation += 1
         asked = []
@@ -146,13 +150,13 @@ package struct TaskPages: Sendable {
         return Question(generation: generation, isAnew: isAnew, first: first, query: query)
     }
 
-    /// The properties that a row shows, and that the verbs need.
+    /// The properties that rows show and verbs need.
     package static let properties: [TaskProperty] = [
         .id, .serial, .url, .fileName, .state, .activity, .hold, .downloadedBytes, .totalBytes,
         .speed, .errorCode, .errorMessage, .path, .mimeType, .retryAt,
     ]
 
-    /// Takes note that a question has no answer, so that its rows are asked for again.
+    /// Takes note that a question failed, so that its rows can be asked for again.
     package mutating func forget(_ question: Question) {
         guard question.generation == generation else { return }
         if question.isAnew {
@@ -164,10 +168,10 @@ package struct TaskPages: Sendable {
 
     /// Takes an answer.
     ///
-    /// - Returns: The rows that take the place of others; nil where none does. All rows are replaced
-    ///   where the answer is the first of another look. `changed` has the downloads that look
-    ///   different, and those that were not known: a row may still show what it was long ago. `isOld`
-    ///   where the list has another length by now: ask anew.
+    /// - Returns: `splice`: the rows that were replaced; all rows after the first answer of another
+    ///   look; nil for none. `changed`: the downloads to redraw, including those that were not
+    ///   known, because their rows may show old facts. `isOld`: whether the list has another length
+    ///   now, so that it must be loaded again.
     package mutating func take(
         _ answer: [TaskProperties],
         total: Int,
@@ -207,8 +211,10 @@ package struct TaskPages: Sendable {
         tasks[task.id] = tasks[task.id].map { newer($0, task) } ?? task
     }
 
-    /// Takes note that a row is looked at; where too many pages are known, those that were not used for
-    /// the longest time are forgotten, and are asked for again when they are looked at.
+    /// Takes note that a row is visible; if there are too many pages, drops those not used for the
+    /// longest time.
+    ///
+    /// A dropped page is loaded again when one of its rows becomes visible.
     package mutating func use(_ row: Int) {
         lastUse += 1
         uses[row / Self.pageLength] = lastUse
@@ -222,7 +228,7 @@ package struct TaskPages: Sendable {
         }
     }
 
-    /// Of two statements about a task the one with the higher serial is true.
+    /// Returns the version of a task with the higher serial.
     private func newer(_ old: TaskProperties, _ new: TaskProperties) -> TaskProperties {
         new.serial >= old.serial ? new : old
     }
@@ -259,7 +265,7 @@ package struct TaskPages: Sendable {
 
 // Signals.
 extension TaskPages {
-    /// Takes what the service told.
+    /// Takes news from the service.
     package mutating func apply(_ news: ListNews) -> Effect {
         switch news {
         case .anew, .whole, .page, .added, .removed: Effect(movesRows: true, movesCounts: true)
@@ -282,9 +288,9 @@ extension TaskPages {
         let isProgress = keys.allSatisfy(Self.progress.contains)
         for id in ids {
             guard let old = tasks[id] else {
-                // A task that is not looked at may come into view by its new state or name.
+                // A task without a known row may get one by its new state or name.
                 guard !isProgress else { continue }
-                // And an answer under way may be older than this.
+                // An answer that is still to come may be older than this change.
                 effect.movesRows =
                     effect.movesRows || isAskingAnew || !asked.isEmpty
                     || look != Look.inOrderOfAdding(look)
@@ -310,7 +316,7 @@ extension TaskPages {
 }
 
 extension TaskPages.Look {
-    /// The same direction, without filter and search.
+    /// Returns a look in the order of adding with the same direction, without filter and search.
     fileprivate static func inOrderOfAdding(_ look: Self) -> Self {
         var other = Self()
         other.isDescending = look.isDescending

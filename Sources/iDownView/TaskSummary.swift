@@ -100,7 +100,7 @@ package struct TaskSummary: Sendable {
         let words = CellText(hold.prefix(1).lowercased() + hold.dropFirst())
         let waitsForTurn = task.hold == .queue || task.hold == .retry
         if !waitsForTurn, !hold.isEmpty { return words }
-        // Why the last attempt failed tells more than that the task waits for the next one.
+        // The failure of the last attempt tells more than the wait for the next one.
         if !task.errorMessage.isEmpty { return CellText("tries again: \(task.errorMessage)") }
         return task.hold == .queue ? words : CellText("")
     }
