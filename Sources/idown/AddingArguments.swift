@@ -149,14 +149,16 @@ struct AddingArguments: ParsableArguments {
         }
     }
 
-    /// The option that names one file, and so can go with a single URL only.
+    /// The name of a given option that is about a single file, so that only one URL is allowed; nil
+    /// for none.
     var optionOfOneFile: String? {
         if output != nil { return "--output" }
         if checksum != nil { return "--checksum" }
         return mirror.isEmpty ? nil : "--mirror"
     }
 
-    /// The option that is about the file to be written, and means nothing to a server that is asked.
+    /// The name of a given option that is about the written file, so that a probe cannot use it;
+    /// nil for none.
     var optionOfDownload: String? {
         if directory != nil { return "--directory" }
         if continues { return "--continue" }
@@ -176,7 +178,7 @@ extension AddingArguments {
     /// URL.
     ///
     /// - Parameters:
-    ///   - usual: The folder where none is given; nil leaves it to the service.
+    ///   - usual: The folder if none is given; nil leaves it to the service.
     ///   - isPaused: Whether the downloads are added without starting them.
     /// - Returns: The options.
     /// - Throws: `ValidationError` for a header that is not valid; `ExitCode` after telling that a
@@ -228,7 +230,7 @@ extension AddingArguments {
 
     /// The headers of the command line and of the files that it names.
     ///
-    /// A header of the command line takes the place of one with the same name in a file.
+    /// A header of the command line replaces one with the same name in a file.
     static func headers(_ lines: [String]) throws -> [AddOptions.Header] {
         var headers: [AddOptions.Header] = []
         for line in lines where !line.hasPrefix("@") {

@@ -10,33 +10,37 @@ import iDownSettings
 
 /// The native host: carries the messages of a browser's extension to the service.
 ///
-/// A hand-over is asked for again by its token where the service ends meanwhile. One that comes to
-/// no answer, because the service hangs or the browser has ended, is withdrawn: the call of Withdraw
-/// stands behind that of HandOver in the service's queue, also when this program has ended by then.
-/// A hand-over that was answered is left to the extension, and to the service's own minute.
+/// If the service ends before it answers a hand-over, the call is repeated with the same token. If
+/// no answer comes, because the service hangs or the browser has ended, the hand-over is withdrawn:
+/// the service handles Withdraw after HandOver, even if this program has ended by then. An answered
+/// hand-over is left to the extension, or to the service, which confirms it after a minute.
 actor BrowserHost {
-    /// The service answers a hand-over within 3 seconds; the rest is the way.
+    /// How long to wait for a hand-over: the service answers within 3 seconds, and messages take
+    /// time.
     private static let handOverPatience: Duration = .milliseconds(3500)
-    /// A service may have to be started, and to read its list, before it answers anything.
+    /// How long to wait for other answers: the service may first have to start and to read its
+    /// list.
     private static let patience: Duration = .seconds(20)
-    /// How long an end may take: the browser kills what does not end.
+    /// How long the withdrawals at the end may take: the browser kills a host that does not end.
     private static let endPatience: Duration = .milliseconds(1500)
-    /// More requests at once wait in the pipe.
+    /// The most requests under way; further ones wait in the pipe.
     private static let most = 64
 
     private let streams = NativeStreams()
     private var connection: Connection?
-    /// Tokens of hand-overs whose answers have not been written; the thread that writes takes them
-    /// out, so that none is withdrawn whose answer the browser may have.
+    /// The tokens of hand-overs whose answers were not written.
+    ///
+    /// The writing thread removes them, so that no hand-over is withdrawn whose answer the browser
+    /// may have.
     private let unanswered = Mutex<Set<String>>([])
     private var isEnding = false
-    /// The last change of a rule: the next one begins with what it has left.
+    /// The last change of a rule, which the next change waits for.
     private var lastChange: Task<BrowserAnswer, Never>?
 
     /// Answers messages until standard input ends.
     func serve() async {
         await withTaskGroup(of: Void.self) { requests in
-            // The bus is reached while the first message comes.
+            // Connects to the bus while the first message arrives.
             requests.addTask { _ = try? await self.client(within: Self.patience) }
             var count = 1
             while let message = await streams.next() {
@@ -54,7 +58,7 @@ actor BrowserHost {
 
     private func end() async {
         isEnding = true
-        // Answers that are being written count as written: this one comes behind them.
+        // Waits until all answers before it are written.
         _ = await streams.write([])
         await withTaskGroup(of: Void.self) { withdrawals in
             for token in unanswered.withLock(\.self) {
@@ -88,7 +92,7 @@ actor BrowserHost {
             await change(id) { (client) throws(ManagerError) in
                 let now = try await client.value(of: .browserLeaveHosts)
                 guard case .words(let hosts) = now else { return }
-                // A rule for a domain holds for the hosts below it, too.
+                // A rule for a domain also holds for its subdomains.
                 let others = hosts.filter { !".\(host)".hasSuffix(".\($0.lowercased())") }
                 guard others != hosts else { return }
                 try await client.set(.browserLeaveHosts, to: .words(others))
@@ -136,7 +140,7 @@ actor BrowserHost {
             guard !isEnding else { return }
             _ = await streams.write(BrowserAnswer.refused(BrowserRefusal(id, error)).bytes)
             guard error.isUnreachable else { return }
-            // The browser goes on by itself, whatever the service makes of the call later.
+            // The browser now downloads the file itself, so a late hand-over must not stay.
             await takeBack(token, within: Self.patience)
             settle(token)
         }
@@ -152,11 +156,12 @@ actor BrowserHost {
                 try await client.withdraw(token)
             }
         } catch {
-            // The service can be neither reached nor started. What it may have kept is confirmed.
+            // The service can be neither reached nor started; a hand-over that it has kept will be
+            // confirmed.
         }
     }
 
-    /// Makes a change of a rule after those before it, and answers with all rules.
+    /// Changes a rule after all earlier changes, and answers with all rules.
     private func change(
         _ id: Int64,
         _ body: @escaping @Sendable (ManagerClient) async throws(ManagerError) -> Void
@@ -209,8 +214,9 @@ actor BrowserHost {
 
     // MARK: The service
 
-    /// Asks the service, and asks again where it ended before it answered: every request may be
-    /// repeated.
+    /// Asks the service; asks again if the service ended before it answered.
+    ///
+    /// Every request may be repeated.
     private func asking<Value: Sendable>(
         within limit: Duration,
         _ body: @Sendable (ManagerClient) async throws(ManagerError) -> Value
@@ -231,9 +237,9 @@ actor BrowserHost {
         }
     }
 
-    /// With less time left nobody can answer.
+    /// With less time left than this, no call is repeated.
     private static let leastPatience: Duration = .milliseconds(200)
-    /// Before a call is repeated.
+    /// The pause before a call is repeated.
     private static let pause: Duration = .milliseconds(50)
 
     private func client(within limit: Duration) async throws(ManagerError) -> ManagerClient {
@@ -252,29 +258,28 @@ actor BrowserHost {
 
 /// Standard input and output as messages.
 ///
-/// Both may block, and have threads of their own for that.
+/// Both may block, so each has a thread of its own.
 private struct NativeStreams: Sendable {
     private let input = DispatchQueue(label: "org.idown.browser.input")
     private let output = DispatchQueue(label: "org.idown.browser.output")
 
     /// Reads the next message: read(2).
     ///
-    /// - Returns: The message, `.some(nil)` for one that is too long and was passed over; nil at
-    ///   the end.
+    /// - Returns: The message; `.some(nil)` for one that was too long and was skipped; nil at the
+    ///   end.
     func next() async -> [UInt8]?? {
         await withCheckedContinuation { continuation in
             input.async { continuation.resume(returning: Self.readMessage()) }
         }
     }
 
-    /// Writes a message whole, behind those of earlier calls of the same actor: write(2).
+    /// Writes a whole message, after those of earlier calls of the same actor: write(2).
     ///
     /// - Parameters:
     ///   - bytes: The message.
-    ///   - isolation: The caller's, so that the order of calls is that of the messages.
-    ///   - written: Called before the next message is written, if the browser's pipe has taken this
-    ///     one.
-    /// - Returns: Whether the browser's pipe has taken it.
+    ///   - isolation: The caller's actor, so that messages are written in the order of the calls.
+    ///   - written: Called after this message was written to the pipe and before the next one is.
+    /// - Returns: Whether it was written to the browser's pipe.
     func write(
         _ bytes: [UInt8],
         isolation: isolated (any Actor)? = #isolation,
@@ -300,7 +305,7 @@ private struct NativeStreams: Sendable {
         return .some(nil)
     }
 
-    /// Returns so many bytes; nil where the input ends before.
+    /// Returns this many bytes; nil if the input ends before.
     private static func read(_ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         var place = 0

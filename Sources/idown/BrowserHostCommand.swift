@@ -21,14 +21,14 @@ struct BrowserHostCommand: AsyncParsableCommand {
 extension BrowserHost {
     /// Answers messages on standard input until it ends.
     ///
-    /// - Parameter arguments: Those that the browser gave.
-    /// - Throws: `ExitCode` where another extension asks.
+    /// - Parameter arguments: The arguments that the browser gave.
+    /// - Throws: `ExitCode` if another extension has started it.
     static func run(_ arguments: some Collection<String>) async throws {
         guard BrowserExtension.isOwn(arguments) else {
             Output.complain("only idown's own extension may call the native host")
             throw ExitStatus.usage.exit
         }
-        // It ends with its input: what has to be withdrawn then may not be cut off.
+        // It ends with its input, not on SIGTERM, which would interrupt withdrawals.
         signal(SIGTERM, SIG_IGN)
         signal(SIGHUP, SIG_IGN)
         await BrowserHost().serve()

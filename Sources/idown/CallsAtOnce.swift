@@ -2,18 +2,19 @@
 
 import iDownBus
 
-/// Calls of one kind for many downloads, several of them under way at once.
+/// Makes the same call for many downloads, several at a time.
 ///
-/// The service makes one durable commit of the changes that wait together, so that thousands of them
-/// take a hundred commits.
+/// The service commits changes that wait together in one durable commit, so that thousands of
+/// changes take a hundred commits.
 enum CallsAtOnce {
-    /// Each of these calls may hold 64 headers of 8 KiB, and the service lets 16 MiB of a client wait.
+    /// The most calls under way: each may hold 64 headers of 8 KiB, and the service lets 16 MiB of
+    /// one client wait.
     private static let most = 32
 
     /// Makes the calls, and gives the answers in the order of the items.
     ///
     /// - Parameters:
-    ///   - items: What the calls are about.
+    ///   - items: The items to make calls for.
     ///   - call: Makes one call.
     ///   - take: Gets each answer; no further calls are begun after it has thrown.
     /// - Throws: What `take` throws.

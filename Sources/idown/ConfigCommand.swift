@@ -45,7 +45,7 @@ struct ConfigCommand: AsyncParsableCommand {
             """
     )
 
-    /// Words in the place of a name; no setting is called like them.
+    /// Words in place of a setting's name; no setting has these names.
     private static let edit = "edit"
     private static let path = "path"
 
@@ -137,7 +137,7 @@ struct ConfigCommand: AsyncParsableCommand {
     private func settings() async throws -> [(setting: Setting, content: Setting.Content)] {
         let file = Self.file()
         var values = file?.values ?? [:]
-        // Without idownd beside idown, the bus may know where it is.
+        // If idownd is not found, the bus may still know where it is.
         var asksService = file == nil
         if !asksService { asksService = await isServiceRunning() }
         if asksService {

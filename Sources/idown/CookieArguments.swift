@@ -30,7 +30,7 @@ struct CookieArguments: ParsableArguments {
         }
     }
 
-    /// The cookies themselves; nil where none, or a file, is given.
+    /// The cookies on the command line; nil if none or a file is given.
     var value: String? { cookie.flatMap { $0.contains("=") ? $0 : nil } }
 
     /// The cookie file; nil where none is given.

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// How the commands that change all downloads at once print the number that changed.
+/// Prints how many downloads a command for all downloads has changed.
 struct CountOutput: ParsableArguments {
     @Flag(help: "Print a JSON object with the key count.")
     var json = false

@@ -133,7 +133,8 @@ extension CursesScreen {
         _ = clearok(ccurses_screen(), true)
     }
 
-    /// Sets up again what ncurses does not know of, after another program used the terminal.
+    /// Sets up again the modes that ncurses does not manage, after another program used the
+    /// terminal.
     func regain() {
         Self.send(TerminalRescue.pasteOn)
         // A process in the background is not told of a new size.

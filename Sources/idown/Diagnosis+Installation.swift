@@ -169,8 +169,8 @@ extension Diagnosis {
             ? "mount its disk for writing" : "let your user write there: chmod u+rwx \(name)"
     }
 
-    /// Checks that the service can keep its list, and that nobody else can read it, since it holds URLs
-    /// with their secrets: stat(2).
+    /// Checks that the service can write its list, and that no other user can read it, because it
+    /// holds URLs with secrets: stat(2).
     private static func stateFolder(_ folders: DesktopFolders) -> Finding {
         let path = "\(folders.stateHome)/idown"
         let (existing, obstacle) = writing(to: path)

@@ -42,7 +42,7 @@ enum Diagnosis {
                 Finding("list", .fine, counts.isEmpty ? "empty" : counts.joined(separator: ", "))
             )
         } catch  where error.code == .serviceUnknown {
-            // The check of the activation has told what to do.
+            // The check of the activation has already told what to do.
         } catch {
             findings.append(
                 Finding(

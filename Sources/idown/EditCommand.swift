@@ -148,7 +148,8 @@ struct EditCommand: AsyncParsableCommand {
         )
     }
 
-    /// The option that names one file, and so is for a single task.
+    /// The name of a given option that is about a single file, so that only one task is allowed;
+    /// nil for none.
     private var optionOfOneTask: String? {
         if url != nil { return "--url" }
         if output != nil { return "--output" }
@@ -174,7 +175,7 @@ struct EditCommand: AsyncParsableCommand {
             for task in tasks {
                 var options = options
                 if let file {
-                    // Each download gets those of its own server.
+                    // Each download gets the cookies of its own server.
                     guard let own = file.cookies(for: options.url ?? task.url) else {
                         Output.complain("download \(task.id): the file has no cookies for its URL")
                         first = first ?? .refusedOption
@@ -196,7 +197,7 @@ struct EditCommand: AsyncParsableCommand {
                     if selection.passesOver(refusal: error, of: id) {
                         passed += 1
                     } else if !selection.passesOver(error, of: id) {
-                        // Any other error is about a value, which no task would take.
+                        // Any other error is about a value that every task would refuse.
                         guard error.isAboutOneTask else { throw error }
                         Output.complain(error.text(about: id, isOneOfSeveral: tasks.count > 1))
                         first = first ?? ExitStatus(error)

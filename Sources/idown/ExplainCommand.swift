@@ -51,7 +51,8 @@ struct ExplainCommand: AsyncParsableCommand {
                 },
                 uniquingKeysWith: { first, _ in first }
             )
-            // The service explains what moves or waits, and not a file that was found changed.
+            // The service explains only unfinished downloads, not a completed file that was found
+            // changed.
             for task in tasks where task.state == .completed && !task.errorMessage.isEmpty {
                 reasons[task.id] = [task.errorMessage]
             }

@@ -11,7 +11,7 @@ extension Idown {
     /// Runs the command that the arguments name, and tells its errors in this program's own form.
     static func main() async {
         StandardStreams.fill()
-        // As libdbus does once it is loaded: writing to a closed pipe is an error of the write.
+        // Makes a write to a closed pipe fail instead of ending the process, as libdbus does later.
         signal(SIGPIPE, SIG_IGN)
         do {
             try await ByteCount.$decimalSign.withValue(UserLocale.adopt()) {
@@ -73,7 +73,7 @@ extension Idown {
 
 // Options that are not.
 extension Idown {
-    /// What idown has for an option of wget, curl or aria2 that means the same in all of them.
+    /// What idown has for options of wget, curl or aria2 that mean the same in all of them.
     private static let ways = [
         "-O": "use --output NAME", "--out": "use --output NAME", "-P": "use --directory FOLDER",
         "--dir": "use --directory FOLDER", "-i": "use idown add --input-file FILE",
@@ -84,7 +84,7 @@ extension Idown {
         "--no-check-certificate": "idown always checks certificates",
     ]
 
-    /// What to say in place of ArgumentParser's message about an unknown option; nil for other
+    /// Returns a message in place of ArgumentParser's about an unknown option; nil for other
     /// messages, and for options that no such program has.
     private static func advice(for message: String) -> String? {
         guard ["get", "add"].contains(CommandLine.arguments.dropFirst().first),
@@ -97,7 +97,7 @@ extension Idown {
 
 // Help.
 extension Idown {
-    /// Puts the exit codes behind the commands, which most readers of the help look for.
+    /// Moves the exit codes after the commands, which most readers of the help look for.
     private static func commandsFirst(_ help: String) -> String {
         guard let start = help.firstRange(of: "\n\n" + ExitStatus.heading)?.lowerBound,
             let end = help[start...].firstRange(of: "\n\nUSAGE:")?.lowerBound
@@ -110,10 +110,10 @@ extension Idown {
 extension Idown {
     private static let helpName = "help"
 
-    /// Verbs of earlier versions, and what does their work now.
+    /// Verbs of earlier versions, and the commands that replace them.
     private static let formerVerbs = ["set-url": "edit ID --url URL"]
 
-    /// Verbs of other programs, and what does their work here.
+    /// Verbs of other programs, and the commands that do their work here.
     private static let foreignVerbs = [
         "delete": "remove ID", "download": "get URL", "status": "list", "start": "resume ID",
         "stop": "pause ID",
@@ -133,7 +133,7 @@ extension Idown {
         for word in path where !word.hasPrefix("-") {
             if command == Idown.self, word == helpName { return }
             let known = command.configuration.subcommands
-            // What follows are the command's own arguments.
+            // The words after a command are its own arguments.
             if known.isEmpty, !asksHelp { return }
             let next = known.first {
                 $0._commandName == word || $0.configuration.aliases.contains(word)
@@ -163,7 +163,7 @@ extension Idown {
 
 // `--version`.
 extension Idown {
-    /// The version of this command, and below it that of the service, which is not started for it.
+    /// Returns the version of this command and, if the service runs, its version on a second line.
     private static func versions() async -> [String] {
         let own = "idown \(Contract.version)"
         if let client = try? await ManagerClient.connect(

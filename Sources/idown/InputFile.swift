@@ -6,10 +6,10 @@ import iDownView
 
 /// Files that the command line names, and `-` for standard input.
 enum InputFile {
-    /// How a file is called in messages.
+    /// Returns the name of a file in messages.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Refuses standard input where several options name it, since the first one reads all of it.
+    /// Refuses standard input if several options name it, because the first one reads all of it.
     static func check(_ paths: [String?]) throws {
         guard paths.count(where: { $0 == "-" }) > 1 else { return }
         throw ValidationError("- is standard input, which can be read for one option only")
@@ -36,7 +36,7 @@ enum InputFile {
         init() { reason = String(cString: strerror(errno)) }
     }
 
-    /// A list of 100,000 URLs of usual length is a tenth of this.
+    /// The most bytes of a file; a list of 100,000 URLs of usual length has a tenth of this.
     private static let maximumBytes = 256 << 20
 
     /// open(2).

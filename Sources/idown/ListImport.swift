@@ -6,12 +6,12 @@ import iDownView
 
 /// Adds a list of downloads in as few calls as possible.
 struct ListImport {
-    /// How the list is called in messages.
+    /// The name of the list in messages.
     private let name: String
     private let unit: String
     private var batches: [DownloadList.Batch] = []
     private let skipsCompleted: Bool
-    /// The code for entries that are no URLs; nil if there are none.
+    /// The exit code for entries that are not URLs; nil if there are none.
     private var mistake: ExitStatus?
 
     /// Reads a list from a file.

@@ -36,7 +36,7 @@ struct ListWatch {
     /// The calls that the user's keys have caused.
     private var requests: [Task<Void, Never>] = []
     private var isRedrawDue = false
-    /// Follows the list; ends by itself where that cannot be had.
+    /// Follows the list; ends by itself if the list cannot be loaded.
     private var follower: Task<Void, Never>?
     /// Whether the service has left and is not back yet.
     private var hasLost = false
@@ -274,7 +274,7 @@ struct ListWatch {
         limit.cancel()
     }
 
-    /// Longer than a healthy service takes, and short enough for whoever pressed `q`.
+    /// How long to wait: longer than a healthy service takes, and short enough after `q`.
     private static let mostWaiting: Duration = .seconds(2)
 }
 

@@ -8,17 +8,17 @@ import iDownView
 /// The downloads that are in the list when a command begins to add to it.
 ///
 /// The service continues an unfinished download of the same URL, and ignores the other options of
-/// the call. The user gave them for this download all the same, so they are applied to it first.
+/// the call. The user meant them for this download, so they are applied to it first.
 struct ListedDownloads {
     private let client: ManagerClient
     private let skipsCompleted: Bool
-    /// The folder of downloads that name none.
+    /// The folder for downloads that name none; nil if the list was not read.
     private let usualFolder: String?
     /// The completed and the unfinished downloads by their URLs.
     private var tasks: [URLText: [TaskProperties]] = [:]
     private var unfinished: [String: TaskProperties] = [:]
 
-    /// Reads the list, unless nothing in it can matter.
+    /// Reads the list, unless the options make it unnecessary.
     ///
     /// - Parameters:
     ///   - client: The service.
@@ -53,12 +53,12 @@ struct ListedDownloads {
         }
     }
 
-    /// Adds URLs in one call, but for those whose files are completed.
+    /// Adds URLs in one call, except those whose files are completed.
     ///
     /// - Parameters:
     ///   - urls: The URLs.
     ///   - options: The options of all of them.
-    ///   - ids: Gets the ID of each URL's download, also where one cannot take the options.
+    ///   - ids: Gets the ID of each URL's download, even if one cannot take the options.
     /// - Throws: The errors of the service; `InvalidOption` if a download of the list cannot take the
     ///   options.
     func add(
@@ -71,8 +71,8 @@ struct ListedDownloads {
             for url in urls { completed[url] = try await self.completed(url, options) }
         }
         let missing = urls.filter { completed[$0] == nil }
-        // A download that the call would continue at once first has to get the options. Of a call
-        // with a token it is not known which downloads it means.
+        // A download that the call would continue must get the options before it starts. It is not
+        // known which downloads a call with a token means.
         let isHeld =
             options.token == nil && options.paused != true && !options.edit.dictionary.isEmpty
             && missing.contains { url in
@@ -86,8 +86,8 @@ struct ListedDownloads {
             let ready = zip(missing, added).filter { refusals[$1] == nil }
             let new = ready.map(\.1).filter { unfinished[$0] == nil }
             if !new.isEmpty { _ = try await client.startTasks(new) }
-            // What was paused or has failed continues by the call itself, which lends the user's
-            // logins to it.
+            // A second call continues paused and failed downloads, because it passes the user's
+            // logins on.
             let still = ready.filter { [.paused, .failed].contains(unfinished[$1]?.state) }
             _ = try await call(still.map(\.0), options)
         }
@@ -95,7 +95,7 @@ struct ListedDownloads {
         if let refusal = refusals.first?.value { throw refusal }
     }
 
-    /// A single URL goes by the method of its own, whose errors do not name a place.
+    /// Adds URLs; a single one with AddURL, whose errors do not name a place in the list.
     private func call(
         _ urls: [String],
         _ options: AddOptions
@@ -122,7 +122,7 @@ struct ListedDownloads {
         if let refusal = try await apply(options, to: added).first?.value { throw refusal }
     }
 
-    /// Gives the options to those of some downloads that were in the list before.
+    /// Applies the options to those of these downloads that were in the list before.
     ///
     /// - Returns: The downloads that cannot take them and keep their own.
     private func apply(
@@ -138,7 +138,7 @@ struct ListedDownloads {
                 try await client.setOptions(edit.keepingHeaders(of: task), of: id)
             } catch {
                 guard !error.isUnreachable else { throw error }
-                // It has ended meanwhile.
+                // The download has ended or was removed meanwhile.
                 if [.invalidState, .noSuchTask].contains(error.code) { continue }
                 let text =
                     "download \(id) has this URL already and does not take the options:"
@@ -151,7 +151,7 @@ struct ListedDownloads {
 
     /// Returns the ID of a download of this URL whose file is whole; nil if there is none.
     ///
-    /// Where a digest is given, the file is read and has to have it.
+    /// If a digest is given, the file is read and must match.
     private func completed(
         _ url: String,
         _ options: AddOptions
@@ -162,7 +162,7 @@ struct ListedDownloads {
         guard let whole, let checksum = options.checksum else { return whole?.id }
         guard try await verify(whole.id, against: checksum) == .checksum else {
             Output.complain("the file of download \(whole.id) does not have this digest")
-            // The digest may be mistyped: the download keeps the one that it had.
+            // The digest may be mistyped, so the download gets its own digest back.
             if whole.checksum != checksum {
                 _ = try await verify(whole.id, against: whole.checksum)
             }
@@ -218,8 +218,8 @@ extension AddOptions {
 }
 
 extension EditOptions {
-    /// Returns the options for a download of the list: cookies that are the only header given leave it
-    /// the other headers that it has, which nobody can read.
+    /// Returns the options for a download of the list; if cookies are the only header given, the
+    /// download keeps its other headers, which no client can read.
     fileprivate func keepingHeaders(of task: TaskProperties) -> EditOptions {
         func isCookie(_ name: String) -> Bool { name.lowercased() == "cookie" }
         guard values.headers.count == 1, let header = values.headers.first, isCookie(header.name),

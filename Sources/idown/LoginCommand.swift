@@ -37,7 +37,7 @@ struct LoginCommand: AsyncParsableCommand {
 
     func run() async throws {
         let place = try ServerArgument(url)
-        // Before the user types a password in vain.
+        // Checked before the user types a password in vain.
         let isOpen = try await Keyring.use { logins throws(BusError) in try await logins.isOpen }
         guard isOpen else { throw Self.locked() }
         let user = try user ?? place.user ?? Prompt.line("User name at \(place.server): ")

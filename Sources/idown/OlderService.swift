@@ -2,13 +2,13 @@
 
 import iDownBus
 
-// What to do with a service that was started before this command was installed.
+// Support for a service that was started before this command was installed.
 extension ManagerClient {
-    /// Returns if the service that runs can do something.
+    /// Throws unless the running service has a capability.
     ///
     /// - Parameters:
-    ///   - capability: What the service has to name.
-    ///   - deed: What cannot be done otherwise, as in "cannot verify downloads".
+    ///   - capability: The capability that the service must have.
+    ///   - deed: The action that needs it, as in "cannot verify downloads".
     /// - Throws: `UnknownMethod`, with a text that says that the service is older.
     func require(_ capability: Capability, to deed: String) async throws(ManagerError) {
         guard try await !capabilities().contains(capability) else { return }

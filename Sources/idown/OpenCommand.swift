@@ -40,7 +40,8 @@ struct OpenCommand: AsyncParsableCommand {
     )
     var words: [String] = []
 
-    /// What the desktop gave whoever started this program, so that a window may take the focus.
+    /// The activation token that the desktop gave this program, so that a window may take the
+    /// focus.
     private static var activationToken: String? {
         let token = getenv("XDG_ACTIVATION_TOKEN") ?? getenv("DESKTOP_STARTUP_ID")
         return token.map { String(cString: $0) }

@@ -17,7 +17,7 @@ enum OtherProgram {
     ///
     /// - Parameters:
     ///   - words: The program and its arguments.
-    ///   - streams: Its standard streams; those that are not there are this program's own.
+    ///   - streams: Its standard streams; missing ones are inherited.
     ///   - isDetached: Whether it runs in a session of its own, so that neither the end of this command
     ///     nor Ctrl-C in its terminal ends it.
     /// - Returns: Its process; or the error number, which is 0 otherwise.

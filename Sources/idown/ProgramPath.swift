@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Where programs are.
+/// Finds programs.
 enum ProgramPath {
     /// Returns the path of the first program with this name in `PATH`; nil if there is none.
     ///

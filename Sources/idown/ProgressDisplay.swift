@@ -38,7 +38,7 @@ struct ProgressDisplay {
     /// Seconds since the beginning.
     private var time: Double { (ContinuousClock.now - start) / .seconds(1) }
 
-    /// Whether a change that has to be seen waits for its turn; ``drawAgain()`` draws it.
+    /// Whether a change that must be shown was skipped; ``drawAgain()`` draws it.
     var isOwed: Bool { pace.isOwed }
 
     /// Draws the changes that came too fast after the last drawing.
@@ -61,15 +61,17 @@ struct ProgressDisplay {
         Output.draw(lines.end())
     }
 
-    /// 1 from Ctrl-Z on, 2 once the process goes on, and 0 after the next drawing: the shell has
-    /// written below the lines meanwhile.
+    /// 1 from Ctrl-Z on, 2 once the process continues, and 0 after the next drawing.
+    ///
+    /// The shell has written below the lines meanwhile, so that they must not be redrawn.
     private static let stop = Atomic(0)
 
-    /// Notices stops before they happen: other threads draw before the handler of SIGCONT runs.
+    /// Records a stop before it happens, because other threads may draw before the handler of
+    /// SIGCONT runs.
     private static func noticeStops() {
         stop.store(0, ordering: .relaxed)
         var action = sigaction()
-        // One that is ignored stays so.
+        // An ignored signal stays ignored.
         guard sigaction(SIGTSTP, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil
         else { return }
         signal(SIGTSTP, suspend)
@@ -108,7 +110,7 @@ struct ProgressDisplay {
     /// Prints a line per change of state and per 10 percent, so that a log stays short.
     private mutating func showPlain(_ task: TaskProperties, at time: Double) {
         let progress = PlainProgress(task)
-        // The command's last words tell what failed.
+        // The command's final message tells what failed.
         guard progress != lastPlain[task.id], task.state != .failed else { return }
         lastPlain[task.id] = progress
         Output.talk(ProgressLine(task, rate: bars.rate(of: task.id)).plainText)

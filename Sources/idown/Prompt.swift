@@ -3,7 +3,7 @@
 import ArgumentParser
 import Glibc
 
-/// Asks the user at the terminal; where standard input is not a terminal, reads a line of it.
+/// Asks the user at the terminal; reads a line of standard input if that is not a terminal.
 enum Prompt {
     /// Longer lines are neither names nor passwords.
     private static let longest = 4096
@@ -24,7 +24,7 @@ enum Prompt {
     ///   - question: Ends with the choices, such as `[y/N]`.
     ///   - usual: The answer that Enter alone gives.
     /// - Returns: Whether the answer was yes.
-    /// - Throws: `ValidationError` where there is nobody to ask; `ExitCode` after Ctrl-C.
+    /// - Throws: `ValidationError` if there is no terminal or input; `ExitCode` after Ctrl-C.
     static func agrees(_ question: String, usual: Bool) throws -> Bool {
         guard let answer = try answer(question, hiding: false)?.lowercased() else {
             Output.talk("")
@@ -44,7 +44,7 @@ enum Prompt {
         return try onTerminal(question, hiding: hiding)
     }
 
-    /// The terminal itself, wherever the streams lead: tty(4).
+    /// Asks on the terminal itself, even if the streams are redirected: tty(4).
     private static func onTerminal(_ question: String, hiding: Bool) throws -> String? {
         let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard terminal >= 0 else { throw ValidationError("there is no terminal to ask on") }
@@ -62,7 +62,7 @@ enum Prompt {
         let interrupt = interruptSign(of: before)
         var quiet = before
         // Keys send no signals meanwhile, because a signal that ended the command would leave the
-        // terminal without echo. Instead Ctrl-C ends the line like Enter, and is read at once.
+        // terminal without echo. Instead Ctrl-C ends the line like Enter, and is read as a byte.
         quiet.c_lflag &= ~tcflag_t(ECHO | ISIG)
         withUnsafeMutableBytes(of: &quiet.c_cc) { $0[Int(VEOL)] = interrupt }
         guard tcsetattr(terminal, TCSAFLUSH, &quiet) == 0 else {
@@ -122,7 +122,7 @@ extension Prompt {
     /// From now on these signals end the process with the terminal's modes as they were; an ignored
     /// one stays ignored.
     ///
-    /// - Returns: What they did before.
+    /// - Returns: The former actions of the signals.
     private static func giveBack(_ before: termios) -> [sigaction] {
         modes.pointee = before
         return ends.map { number in

@@ -4,7 +4,7 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown retry`: tries tasks again, at once.
+/// `idown retry`: retries tasks immediately.
 struct RetryCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "retry",

@@ -40,7 +40,7 @@ struct OptionalSelectionArguments: ParsableArguments {
         _ = try selection()
     }
 
-    /// What the words select.
+    /// Returns the selection that the words name.
     func selection() throws -> TaskSelection {
         try TaskSelection(typed: words)
     }
@@ -92,7 +92,7 @@ struct ConsentArguments: ParsableArguments {
 
     /// Asks the user at a terminal before several unfinished downloads are lost.
     ///
-    /// Where standard input is not a terminal it does not ask.
+    /// It does not ask if standard input is not a terminal.
     ///
     /// - Parameters:
     ///   - verb: What is about to be done, `cancel` or `remove`.

@@ -54,9 +54,9 @@ enum Service {
     }
 }
 
-// Where there is no session bus: over ssh, in a container, in a cron job.
+// Help without a session bus: over ssh, in a container, in a cron job.
 extension Service {
-    /// What to say there, with the one command that helps.
+    /// The message without a session bus, with the command that helps.
     private static var missingBus: String {
         "there is no session bus here, and the download service is reached over one. Run: "
             + remedy(for: CommandLine.arguments.dropFirst().first)

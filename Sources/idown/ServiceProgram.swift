@@ -3,19 +3,19 @@
 import Glibc
 import iDownBus
 
-/// The service's program, which answers questions that need its libraries, without being a service.
+/// Runs `idownd` to answer questions that need its libraries; no service is started.
 enum ServiceProgram {
-    /// Longer than the timeouts of a server that is asked.
+    /// How long to wait for an answer: longer than the timeouts of a server that it asks.
     private static let patience: Duration = .seconds(90)
-    /// Answers are a few lines.
+    /// The most bytes of an answer, which has a few lines.
     private static let longestAnswer = 64 << 10
 
     /// Asks the program a question.
     ///
     /// - Parameters:
-    ///   - question: Its one argument.
-    ///   - input: Its standard input, for secrets, since other users can see arguments.
-    /// - Returns: What it wrote; nil where it is not installed, failed, or took too long.
+    ///   - question: The program's only argument.
+    ///   - input: The program's standard input, for secrets, because other users can see arguments.
+    /// - Returns: The program's output; nil if it is not installed, failed, or took too long.
     static func ask(_ question: String, input: String = "") -> String? {
         guard let path, let (inputEnd, questionEnd) = pipe(), let (answerEnd, outputEnd) = pipe()
         else { return nil }
@@ -64,7 +64,7 @@ enum ServiceProgram {
     ///
     /// - Returns: Its exit status; nil where it was not started or ended by a signal.
     static func run(_ words: [String]) -> Int32? {
-        // Ctrl-C at an editor is the editor's.
+        // Ignored, because Ctrl-C in an editor is meant for the editor.
         let former = signal(SIGINT, SIG_IGN)
         defer { signal(SIGINT, former) }
         let (child, code) = OtherProgram.start(words)
@@ -82,7 +82,7 @@ enum ServiceProgram {
         return (ends[0], ends[1])
     }
 
-    /// Everything until the end: poll(2), read(2); nil where the end does not come in time.
+    /// Returns all bytes until the end: poll(2), read(2); nil if the end does not come in time.
     private static func read(_ file: CInt) -> [UInt8]? {
         let deadline = ContinuousClock.now + patience
         var bytes: [UInt8] = []

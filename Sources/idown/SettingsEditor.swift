@@ -84,7 +84,7 @@ enum SettingsEditor {
             Output.complain("there is no editor; set EDITOR, for example: EDITOR=nano")
             throw ExitStatus.failed.exit
         }
-        // By a shell, since the variables may hold arguments: environ(7).
+        // Run by a shell, because the variables may hold arguments: environ(7).
         let words = ["/bin/sh", "-c", "\(editor) \"$1\"", "sh", path]
         guard ServiceProgram.run(words) == 0 else {
             Output.complain(

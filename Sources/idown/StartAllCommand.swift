@@ -32,7 +32,7 @@ struct StartAllCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Every user of the computer logs in, and most of them have never used idown.
+        // The autostart entry runs for every user, and most of them have never used idown.
         let list = DesktopFolders().stateHome + "/idown/tasks.sqlite"
         if ifPending, access(list, F_OK) != 0, errno == ENOENT { return }
         try await Service.use { client in

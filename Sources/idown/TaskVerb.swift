@@ -17,8 +17,8 @@ protocol TaskVerb: AsyncParsableCommand, Sendable {
     /// Whether the verb can change a download; if not, a range, a state or `all` skips it.
     func changes(_ task: TaskProperties) -> Bool
 
-    /// How the user agrees before several unfinished downloads are lost; nil for a verb that loses
-    /// nothing.
+    /// The options that ask the user before several unfinished downloads are lost; nil for a verb
+    /// that loses nothing.
     var consent: ConsentArguments? { get }
 
     /// Applies the verb to one task, which was named by its ID.

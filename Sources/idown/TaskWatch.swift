@@ -18,7 +18,7 @@ struct TaskWatch {
     /// The tasks that a watch begins with.
     struct Beginning {
         var ids: [String]
-        /// Those of the tasks that were read already.
+        /// The tasks that were already read.
         var tasks: [TaskProperties] = []
     }
 
@@ -29,7 +29,7 @@ struct TaskWatch {
     private let news: ListNewsSequence
     private let interrupts: Interrupts?
 
-    /// Begins to hear the news and then adds or reads the tasks, so that no change is missed.
+    /// Begins to follow the news and then adds or reads the tasks, so that no change is missed.
     ///
     /// - Parameters:
     ///   - client: The service.
@@ -147,7 +147,7 @@ struct TaskWatch {
                 try await settle(ended)
                 switch news {
                 case .left:
-                    // A question starts the service again.
+                    // Asking about a task starts the service again.
                     if let id = ids.first(where: open.contains) { try await settle([id]) }
                 case .whole:
                     // Another list may not have them.
@@ -174,7 +174,7 @@ extension ManagerClient {
     /// Returns tasks as the service knows them, in the order of their IDs; nil for those that are no
     /// longer in the list.
     ///
-    /// A service that is stopping has no answer: the next one tells what has changed.
+    /// A service that is stopping does not answer; the next one reports the changes.
     fileprivate func current(
         _ ids: [String]
     ) async throws(ManagerError) -> [(id: String, task: TaskProperties?)] {
@@ -211,7 +211,7 @@ extension ManagerClient {
 extension TaskWatch {
     private enum Item: Sendable {
         case news(ListNews)
-        /// It is time to draw what came too fast.
+        /// It is time to draw changes that were skipped.
         case drawing
         case interrupted
         case lost(ManagerError)

@@ -4,7 +4,7 @@ import ArgumentParser
 import iDownBus
 import iDownView
 
-/// `idown verify`: whether finished files still are what they should be.
+/// `idown verify`: checks whether finished files are unchanged.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -49,7 +49,7 @@ struct VerifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Has a file read, and complains of one that is not what it should be.
+    /// Has the service check a file, and prints an error if the file has changed.
     ///
     /// - Returns: The line to print for a good file, or the exit code for another.
     private static func verify(
@@ -63,7 +63,7 @@ struct VerifyCommand: AsyncParsableCommand {
             return (nil, ExitStatus(errorCode: checked.errorCode))
         }
         let name = Terminal.output.reader.line(TaskSummary(task).shortName.description)
-        // Without a digest only the length was compared, whatever is known of the download.
+        // Without a digest only the length was compared.
         let way = integrity == .checksum ? integrity : .length
         return ("\(task.id)\t\(way)\t\(name)", nil)
     }

@@ -56,7 +56,7 @@ struct WaitCommand: AsyncParsableCommand {
         }
     }
 
-    /// The downloads that go on by themselves; says how many paused ones are left out.
+    /// Returns the downloads that go on by themselves; prints how many paused ones are left out.
     private static func moving(_ client: ManagerClient) async throws(ManagerError)
         -> [TaskProperties]
     {

@@ -5,14 +5,14 @@ import Glibc
 import iDownBrowser
 import iDownView
 
-/// What is in place for each browser of this user: the manifest of the native host, and idown's
+/// Finds and installs what each browser of this user needs: the native host's manifest, and idown's
 /// extension.
 struct BrowserSetup {
     private let folders: DesktopFolders
 
     init(_ folders: DesktopFolders) { self.folders = folders }
 
-    /// Looks for browsers and for what they find.
+    /// Returns a report on each installed browser.
     func reports() -> [BrowserReport] {
         Browser.all.flatMap { browser in
             var reports: [BrowserReport] = []
@@ -32,7 +32,7 @@ struct BrowserSetup {
         }
     }
 
-    /// A browser in a sandbox starts no program outside of it.
+    /// Returns the report on a sandboxed browser, which cannot start a program outside its sandbox.
     private func sandboxed(_ browser: Browser, _ kind: BrowserReport.Kind) -> BrowserReport {
         BrowserReport(browser: browser.name, kind: kind, host: "", extension: "")
     }
@@ -84,7 +84,7 @@ struct BrowserSetup {
         "\(base(browser))/\(browser.userHosts)/\(BrowserExtension.manifestName)"
     }
 
-    /// The one that the browser reads: the user's own, also where its program is gone.
+    /// Returns the manifest that the browser reads: the user's own, even if its program is gone.
     private func manifest(_ browser: Browser) -> String {
         let own = userManifest(browser)
         return access(own, F_OK) == 0 ? own : systemManifest(browser)
@@ -125,7 +125,7 @@ struct BrowserSetup {
         return access(content.path, X_OK) == 0
     }
 
-    /// The extension that the browser finds: a package's, or one in a profile.
+    /// Returns the extension that the browser finds: a package's, or one in a profile.
     private func ownExtension(_ browser: Browser) -> String? {
         if let path = browser.systemExtension, access(path, F_OK) == 0 { return path }
         let places =

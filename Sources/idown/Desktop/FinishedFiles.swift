@@ -64,8 +64,8 @@ enum FinishedFiles {
         try await startProgram(for: path, file: path)
     }
 
-    /// Shows files, selected, in the windows of their folders; where no file manager answers, opens
-    /// the folders.
+    /// Shows files, selected, in the windows of their folders; opens the folders if no file manager
+    /// answers.
     static func reveal(_ paths: [String]) async throws(Refusal) {
         guard let first = paths.first else { return }
         try checkDesktop(for: first)
@@ -98,13 +98,13 @@ extension FinishedFiles {
     /// Longer than the bus waits for a program that it starts (25 s): the bus says when that failed.
     private static let fileManagerPatience: Duration = .seconds(30)
 
-    /// More windows than this help nobody.
+    /// The most files that are shown, because more windows do not help.
     private static let mostFiles = 100
 
     /// Asks the file manager: freedesktop.org, "File Manager D-Bus Interface".
     ///
-    /// - Returns: Whether one answered. One that is slow shows the files all the same, and they are
-    ///   not to be shown twice.
+    /// - Returns: Whether the file manager answered, or may still show the files: a slow one does,
+    ///   and they must not be shown twice.
     private static func showInFileManager(_ paths: [String]) async -> Bool {
         guard let connection = try? await Connection.open(.session) else { return false }
         let fileManager = Proxy(
@@ -127,12 +127,14 @@ extension FinishedFiles {
 
 // The program.
 extension FinishedFiles {
-    /// xdg-open ends at once where a desktop is there to take over; where it runs the program
-    /// itself, it ends with it, and nobody waits for that.
+    /// How long to wait for xdg-open.
+    ///
+    /// On a desktop it ends immediately. Elsewhere it runs the program itself and ends with it,
+    /// which is not waited for.
     private static let programPatience: Duration = .seconds(3)
 
     private static func startProgram(for path: String, file: String) async throws(Refusal) {
-        // What it writes is dropped.
+        // The program's output is dropped.
         let (process, code) = OtherProgram.start(
             ["xdg-open", path],
             streams: [STDIN_FILENO: .null, STDOUT_FILENO: .null, STDERR_FILENO: .null],
@@ -176,10 +178,10 @@ extension FinishedFiles {
     }
 }
 
-// What the commands have in common.
+// Code that the commands share.
 extension FinishedFiles {
-    /// Looks up the files of downloads and hands over those that are there; tells what is wrong with
-    /// each of the others, and ends with the exit code of the first.
+    /// Opens or shows the files of downloads; prints what is wrong with each missing one, and ends
+    /// with the exit code of the first.
     static func present(
         _ ids: [String],
         _ client: ManagerClient,

@@ -90,7 +90,7 @@ struct InstalledApplications {
         (try? TextFile.read(path)).flatMap { $0 }.map { KeyFile($0) }
     }
 
-    /// Returns the `.desktop` file of an ID, in which each dash may stand for a folder's slash.
+    /// Returns the `.desktop` file of an ID, in which each dash may mean a folder's slash.
     private func entry(_ id: String) -> KeyFile? {
         var names = [id]
         var path = id
