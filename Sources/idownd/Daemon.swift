@@ -167,7 +167,7 @@ struct Daemon {
         busConnection.cancel()
         ServiceNotifier.send("STOPPING=1")
         await coordinator.stop()
-        // A disk that hangs holds up the end no longer than this.
+        // Waits for one second only, because a disk may hang.
         await promptly(within: .seconds(1)) { await manager.endChanges() }
         await bus.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
         // Lets the desktop integration close what it shows; it is not waited for if it hangs.

@@ -29,7 +29,7 @@ extension DesktopTask {
 }
 
 extension DesktopTask {
-    /// The host of the page that had the link, else of the link itself.
+    /// Returns the host of the page that had the link, or else of the link itself.
     fileprivate static func site(of request: TaskRequest) -> String {
         (request.referrer.flatMap { Origin(url: $0) } ?? request.origin)?.host ?? ""
     }

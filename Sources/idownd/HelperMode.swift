@@ -21,7 +21,8 @@ enum HelperMode: String {
     /// Prints what is wrong in the settings on standard input, a line each.
     case checkSettings = "--check-settings"
 
-    /// More than any settings file has, and than a URL, a name and a password.
+    /// The most bytes of the input: more than a settings file, or a URL, a name and a password, may
+    /// have.
     private static let longestInput = 1 << 20
 
     /// - Returns: the exit status.
@@ -61,10 +62,10 @@ enum HelperMode: String {
             }
     }
 
-    /// `accepted`, or `refused` or `unknown` with a tab and a sentence; nil where the input names no
-    /// login.
+    /// Returns `accepted`, or `refused` or `unknown` with a tab and a sentence; nil if the input
+    /// has no login.
     private static func tryLogin() async -> String? {
-        // By scalars: a line may end with a character that combines with its end.
+        // Split by scalars, because a line end may combine with the character before it.
         let lines = input().flatMap { String(validating: $0, as: UTF8.self) }?.unicodeScalars
             .split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
         guard let lines, lines.count == 3, let url = try? URLReference(lines[0]),
@@ -90,7 +91,7 @@ enum HelperMode: String {
         }
     }
 
-    /// Returns standard input until its end; nil where that is too long: read(2).
+    /// Returns all of standard input; nil if that is too long: read(2).
     private static func input() -> [UInt8]? {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)

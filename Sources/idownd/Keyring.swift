@@ -103,9 +103,9 @@ actor Keyring: StoredLogins, LoginVault {
         return login?.map { .init(user: $0.user, password: $0.password) }
     }
 
-    /// A keyring that does not run is started: one that has a login was only late.
+    /// Starts a keyring that does not run: if it has a login then, it was only late.
     ///
-    /// Of one that does not answer nobody can say that it has none.
+    /// If the keyring does not answer, the result is true, because it may have a login.
     func isLoginLocked(for origin: URLReference.Origin) async -> Bool {
         guard let server = KeptLogins.Server(origin), let link else { return false }
         guard ContinuousClock.now >= backOffEnd else { return true }
@@ -189,7 +189,7 @@ actor Keyring: StoredLogins, LoginVault {
             isRunning = owner != nil
             backOffEnd = .now
         }
-        // Which object was unlocked does not matter: one check tells.
+        // A single check covers all objects, so it does not matter which one was unlocked.
         let isOpen = await isOpen
         defer { wasOpen = isOpen }
         if isOpen, !wasOpen { unlock.yield() }
@@ -197,7 +197,7 @@ actor Keyring: StoredLogins, LoginVault {
 }
 
 extension KeptLogins.Server {
-    /// Nil for what has no port.
+    /// Nil for an origin without a port.
     fileprivate init?(_ origin: URLReference.Origin) {
         guard let port = origin.port else { return nil }
         self.init(scheme: origin.scheme, host: origin.host, port: port)

@@ -37,7 +37,7 @@ enum Main {
         }
         Allocator.giveBackWhatIsFree()
         DescriptorLimit.raise()
-        // A reader that closes its end is no reason to die.
+        // A closed pipe must not end the service.
         signal(SIGPIPE, SIG_IGN)
         return await Wording.$current.withValue(Catalogue().wording) { await serve() }
     }

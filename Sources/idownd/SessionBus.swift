@@ -116,8 +116,8 @@ actor SessionBus {
         await connection.refuseCalls(with: error)
     }
 
-    /// Gives the name back, and closes the connection after everything is sent; a bus that takes
-    /// nothing for a second loses the rest.
+    /// Gives the name back, and closes the connection after everything is sent, or when the bus has
+    /// read nothing for a second.
     ///
     /// The bus delivers every call for the name before it answers, so that no call is still on its
     /// way when the connection is closed: each one gets the error of ``refuseCalls(with:)``.

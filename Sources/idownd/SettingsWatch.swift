@@ -75,10 +75,10 @@ actor SettingsWatch {
     }
 }
 
-/// The folders on the way to a file.
+/// The watched folders on the way to a file.
 private struct Watched {
     private var watches: Set<Int32> = []
-    /// Where the way ends: at the file, or at a folder that is missing.
+    /// The end of the way: the file, or the first missing folder.
     private var end: String?
 
     /// Watches the folders on the way as it is now, and no others.
@@ -88,8 +88,8 @@ private struct Watched {
         let before = (watches, end)
         var all = watches
         var way = Self.way(to: path)
-        // What changes before the watch is there is seen by looking once more. A way that changes all
-        // the time is watched as far as it was seen, and its next change comes as an event.
+        // Looks again after adding the watches, to see changes that came before them. If the way
+        // keeps changing, the last one seen stays watched, and its next change comes as an event.
         for _ in 0..<10 {
             let added = way.folders.map { folder, events in
                 inotify_add_watch(descriptor, folder, events | UInt32(IN_ONLYDIR))
@@ -105,14 +105,14 @@ private struct Watched {
     }
 
     private struct Way: Equatable {
-        /// What is watched for in each folder.
+        /// The events to watch for in each folder.
         var folders: [String: UInt32] = [:]
         var end = ""
     }
 
-    /// A folder itself is moved or removed.
+    /// Events of a folder that is moved or removed itself.
     private static let own = UInt32(IN_MOVE_SELF | IN_DELETE_SELF)
-    /// A name in the folder leads elsewhere.
+    /// Events of a name in the folder that leads elsewhere.
     private static let names = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 
     /// Finds the way to a file, as path_resolution(7) goes it.

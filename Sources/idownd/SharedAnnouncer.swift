@@ -24,7 +24,7 @@ struct SharedAnnouncer: Announcing {
     private func tellDesktop(_ task: TaskSnapshot) {
         switch task.record.state {
         case .waiting, .paused, .cancelled:
-            // Of these the desktop shows only what was running; there may be 100,000.
+            // The desktop shows such a task only if it was running; there may be 100,000 others.
             guard desktop.knows(task.record.id.description) else { return }
         case .downloading, .completed, .failed: break
         }

@@ -15,8 +15,8 @@ final class LogThreshold: Sendable {
     }
 }
 
-/// Writes lines to standard error on a thread of its own, so that a reader that does not read, such
-/// as the reader of a full pipe, holds up nobody.
+/// Writes lines to standard error on a thread of its own, so that a full pipe whose reader does not
+/// read blocks no other thread.
 ///
 /// Up to 256 KiB wait for the thread. Lines beyond that are dropped and counted, and a line that tells
 /// their number takes their place.
@@ -67,7 +67,7 @@ final class StandardErrorWriter: Sendable {
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EAGAIN {
-                    // Somebody else has made the reader's end non-blocking for all.
+                    // Another process has made the shared pipe non-blocking.
                     var writable = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
                     poll(&writable, 1, -1)
                 } else if errno != EINTR {
@@ -96,8 +96,10 @@ struct StandardErrorLog: LogHandler {
     static let writer = StandardErrorWriter { count in
         line(.warning, "\(count) lines of the log were lost, because nobody read it")
     }
-    /// Whether standard error is the journal's stream, whose device and inode the variable names: what
-    /// is started in a terminal may inherit the variable of another stream.
+    /// Whether standard error is the journal's stream, whose device and inode JOURNAL_STREAM names.
+    ///
+    /// The variable alone is not enough: a program started in a terminal may inherit that of
+    /// another stream.
     private static let goesToJournal = {
         var status = stat()
         guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
