@@ -43,7 +43,7 @@ package actor Desktop {
     private var watchedConnection: Connection?
     private var powerWatch: Task<Void, Never>?
     private var powerUpdater: Task<Void, Never>?
-    /// Tasks whose files are to be opened or revealed, and the work that does so.
+    /// Tasks whose files must be opened or revealed, and the work that does so.
     private var filesToPresent: [DesktopTask] = []
     private var presenting: Task<Void, Never>?
 

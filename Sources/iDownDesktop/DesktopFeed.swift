@@ -166,6 +166,7 @@ struct DesktopNews: Sendable {
     var introduced: DesktopTask?
     /// A task, and the new download whose link may be a fresh one for it.
     var freshLink: (task: DesktopTask, new: DesktopTask)?
-    /// The activation token with which the user started idown without a URL; nil if nobody did.
+    /// The activation token with which the user started idown without a URL; nil if the user did
+    /// not.
     var activation: String?
 }

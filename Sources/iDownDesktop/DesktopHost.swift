@@ -42,7 +42,7 @@ package protocol DesktopHost: Sendable {
     func summary() async -> DesktopSummary
 }
 
-/// The numbers of unfinished tasks, for a notification that stands in for a window.
+/// The numbers of unfinished tasks, for a notification in place of a window.
 package struct DesktopSummary: Hashable, Sendable {
     package var downloading = 0
     package var waiting = 0

@@ -22,7 +22,7 @@ package struct DesktopTask: Hashable, Sendable {
     package var directory: String
     /// The URL without user, password, query and fragment.
     package var url: String
-    /// The host of the page that had the link, else of the URL; empty if it is nobody's business.
+    /// The host of the page that had the link, or else of the URL; empty for a private download.
     package var site: String
     /// The path of the finished file; nil before it is finished.
     package var path: String?

@@ -206,7 +206,8 @@ actor Notifier {
             var group = news
             var replaced: UInt32 = 0
             if kind == .freshLink {
-                // A question needs an answer, and one that is on its way must not meet another.
+                // A question is useless without buttons, and a click must not answer a newer
+                // question.
                 guard capabilities.contains("actions") else { return }
                 if let open = shown.removeValue(forKey: kind) {
                     try await server.call("CloseNotification", open.number)
@@ -218,7 +219,7 @@ actor Notifier {
             } else if let added = shown[.added],
                 Set(added.group.tasks.map(\.id)).isSubset(of: news.tasks.map(\.id))
             {
-                // The notification that a task ended replaces the one that it was added.
+                // The notification of a task's end replaces that of its addition.
                 replaced = added.number
                 shown[.added] = nil
             }
@@ -245,7 +246,7 @@ actor Notifier {
             let isOutdated =
                 switch (kind, other) {
                 case (.added, _), (.introduced, _), (.freshLink, _), (_, .introduced): false
-                // What is finished needs no fresh link.
+                // A completed task needs no fresh link.
                 case (.completed, .freshLink): !ids.isDisjoint(with: theirs)
                 case (_, .freshLink): false
                 case (.completed, _), (.failed, _): ids.isSuperset(of: theirs)
@@ -337,7 +338,7 @@ actor Notifier {
             present { await $0.reveal(tasks.compactMap(\.path), token: click.token) }
         case (.failed, "retry"):
             self.shown[kind] = nil
-            // Of very many not all are known one by one.
+            // If there are very many tasks, not all of them are kept one by one.
             if shown.group.more > 0 {
                 await host.carryOutOnAll(.retry)
             } else {

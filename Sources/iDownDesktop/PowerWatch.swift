@@ -83,7 +83,7 @@ struct PowerStatus: Hashable, Sendable {
         isOnBattery = properties["OnBattery"] == .boolean(true)
     }
 
-    /// Takes in the properties of the display device, which stands for all batteries together.
+    /// Takes in the properties of the display device, which represents all batteries together.
     mutating func update(device properties: [String: Value]) {
         switch properties["WarningLevel"] {
         // The levels low, critical and action.

@@ -49,7 +49,8 @@ struct SessionClients: Sendable {
         }
     }
 
-    /// Ends what Plasma would report as a crash otherwise; call it after ``follow()`` has returned.
+    /// Ends Plasma's job views, which it would otherwise report as crashes; call it after
+    /// ``follow()`` has returned.
     func end() async { await views.end() }
 
     /// Passes the news to all clients; waits for no other process.
