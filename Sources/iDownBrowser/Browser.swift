@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A browser that can start a native host, and the folders in which it looks.
+/// A browser that can start a native host, and the folders in which it looks for manifests.
 package struct Browser: Hashable, Sendable {
     /// Browsers that read manifests and extensions in the same way.
     package enum Family: String, Hashable, Sendable {
@@ -15,8 +15,8 @@ package struct Browser: Hashable, Sendable {
     /// The folder of its profiles; below the home for Mozilla's family, and below the folder for
     /// settings for Chromium's.
     package let profiles: String
-    /// The folder below the one for settings in which newer versions keep the profiles of those who had
-    /// none; nil where that is the same.
+    /// The folder, below the one for settings, in which newer versions keep the profiles of new
+    /// users; nil if it is ``profiles``.
     package var newProfiles: String?
     /// The folder for the user's manifests of native hosts, below the same folder.
     package let userHosts: String
@@ -88,7 +88,8 @@ package struct Browser: Hashable, Sendable {
         ),
     ]
 
-    /// Browsers whose vendor gives them no system folder of their own read Chromium's.
+    /// Returns a browser of Chromium's family; one without a system folder of its own reads
+    /// Chromium's.
     private static func chromium(
         _ name: String,
         _ programs: [String],

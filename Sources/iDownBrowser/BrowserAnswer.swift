@@ -50,7 +50,7 @@ package struct BrowserAnswer: Encodable, Sendable {
     }
 }
 
-/// What the extension hands over, out of the service's settings.
+/// The rules for what the extension hands over, from the service's settings.
 package struct BrowserRules: Hashable, Encodable, Sendable {
     private var isOn = true
     private var leastSize: UInt64 = 0

@@ -13,8 +13,7 @@ package enum BrowserExtension {
     /// The name of the native host's manifest.
     package static let manifestName = "\(hostName).json"
 
-    /// Returns whether these are the arguments with which a browser starts a native host: then the
-    /// program is one, whoever it is that calls.
+    /// Returns whether a browser has started this program as a native host, for any extension.
     package static func isCall(_ arguments: some Collection<String>) -> Bool {
         guard let first = arguments.first else { return false }
         return first.hasPrefix("chrome-extension://")

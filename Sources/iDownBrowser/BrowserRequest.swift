@@ -12,17 +12,17 @@ private import iDownSettings
 package struct BrowserRequest: Hashable, Sendable {
     /// What the extension asks for.
     package enum Action: Hashable, Sendable {
-        /// The rules, and what is going on.
+        /// Asks for the rules and the number of downloads under way.
         case hello
         /// Asks for a file whose response the browser holds.
         case handOver(url: String, HandOverOptions)
-        /// Makes a hand-over a task like any other.
+        /// Makes a hand-over an ordinary task.
         case confirm(token: String)
-        /// Takes a hand-over away.
+        /// Withdraws a hand-over.
         case withdraw(token: String)
         /// Leaves the downloads of a host to the browser from now on.
         case leave(host: String)
-        /// Takes the downloads of a host again that were left to the browser.
+        /// Takes the downloads of a host again, which the user had left to the browser.
         case take(host: String)
         /// Switches hand-over on or off.
         case turn(isOn: Bool)
@@ -189,7 +189,7 @@ private struct Fields {
         return host
     }
 
-    /// A text that is not empty: that is how browsers say that there is none.
+    /// Returns a text; nil if it is missing or empty: browsers send an empty text for none.
     mutating func filled(_ key: String) throws(ManagerError) -> String? {
         switch take(key) {
         case nil: nil
@@ -223,6 +223,6 @@ private struct Fields {
         ManagerError(.invalidOption, "“\(key)” must be \(form)")
     }
 
-    /// A name as an error shows it: short.
+    /// Returns a name shortened for an error.
     static func shown(_ name: String) -> String { String(name.prefix(40)) }
 }

@@ -5,7 +5,7 @@
 package enum NativeMessage {
     /// The most bytes of a message, the four of its length not counted.
     ///
-    /// Browsers take up to 1 MiB and send up to 4 GiB. Nothing that is said here needs that.
+    /// Browsers take up to 1 MiB and send up to 4 GiB; these messages need much less.
     package static let limit = 64 << 10
 
     /// How many bytes tell the length.
