@@ -56,7 +56,7 @@ public enum Setting: String, CaseIterable, Hashable, Sendable {
     /// Whether browsers also hand over downloads of private windows.
     case browserPrivate = "BrowserPrivate"
 
-    /// Where the value of the setting is, and of which kind it is.
+    /// The description of the setting: the variable with its value, its kind and its place.
     var row: Row {
         switch self {
         case .maxConcurrentDownloads: Row(\.maxConcurrentDownloads, .number(1...64), .manager)
@@ -89,7 +89,7 @@ public enum Setting: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Setting {
-    /// What values a setting has.
+    /// The kind of a setting's values.
     public enum Kind: Hashable, Sendable {
         /// A number within a range.
         case number(ClosedRange<UInt64>)
@@ -115,7 +115,7 @@ extension Setting {
         case choice([String])
         /// A program and its arguments; none for no program.
         case command
-        /// Host names, each of which stands for its subdomains, too.
+        /// Host names, each of which includes its subdomains.
         case sites
         /// MIME types such as `video/*`, and endings of file names such as `.iso`.
         case types
@@ -123,7 +123,7 @@ extension Setting {
 
     /// The interface that has the setting as a property.
     public enum Place: Hashable, Sendable {
-        /// `org.idown.Manager1`, which everybody may read.
+        /// `org.idown.Manager1`, which every client may read.
         case manager
         /// `org.idown.Settings1`, which only the user's own programs may read.
         case settings
@@ -141,7 +141,7 @@ extension Setting {
         case words([String])
     }
 
-    /// What values the setting has.
+    /// The kind of the setting's values.
     public var kind: Kind { row.kind }
 
     /// The interface that has the setting as a property.
@@ -272,7 +272,7 @@ extension Substring {
 }
 
 extension Setting.Content: Hashable {
-    /// Compares texts by their bytes: two spellings of one name are two files.
+    /// Compares texts by their bytes, because two encodings of one text are two file names.
     public static func == (one: Self, other: Self) -> Bool {
         switch (one, other) {
         case (.number(let one), .number(let other)): one == other
@@ -296,7 +296,7 @@ extension Setting.Content: Hashable {
     }
 }
 
-/// The value as it stands in the settings file; what is unset is null.
+/// The value in the settings file; null if it is unset.
 extension Setting.Content: Codable {
     /// Decodes a JSON value; a null becomes a text that is unset.
     public init(from decoder: any Decoder) throws {

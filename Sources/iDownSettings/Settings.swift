@@ -28,8 +28,8 @@ package struct Settings: Hashable, Sendable {
     package var notifies = true
     /// Whether the computer is kept from sleeping when idle while something downloads.
     package var staysAwake = false
-    /// For how long downloads are tried without progress, in seconds, unless they say otherwise; 0
-    /// for as long as it takes.
+    /// How many seconds a download without a time of its own is tried without progress; 0 means
+    /// forever.
     package var retryFor = 86_400
     /// The program, with its arguments, that runs for every completed file; empty for none.
     ///
@@ -37,7 +37,7 @@ package struct Settings: Hashable, Sendable {
     package var whenDoneCommand: [String] = []
     /// Whether clients may save files below hidden folders, where programs keep their own files.
     package var allowsHiddenFolders = false
-    /// Whether a finished file gets the time that the server says it was changed at.
+    /// Whether a finished file gets the modification time that the server gives.
     package var usesServerTime = false
     /// The lowest level that is logged: `error`, `warning`, `notice`, `info` or `debug`.
     package var logLevel = "info"
@@ -59,7 +59,7 @@ package struct Settings: Hashable, Sendable {
     /// Creates the defaults.
     package init() {}
 
-    /// The value of a setting; one of another type than the setting's is not taken.
+    /// The value of a setting; setting a value of another type does nothing.
     package subscript(setting: Setting) -> Setting.Content {
         get { setting.row.read(self) }
         set { setting.row.write(&self, newValue) }
@@ -67,7 +67,7 @@ package struct Settings: Hashable, Sendable {
 }
 
 extension Setting {
-    /// Where the value of a setting is, and what is known of it.
+    /// The variable that holds a setting's value, and the setting's properties.
     struct Row {
         let kind: Kind
         let place: Place
