@@ -19,7 +19,7 @@
         private static let longestWait = Duration.seconds(100 * 365 * 86_400)
 
         private let lanes = Lanes<UnownedJob>(count: count, label: "org.idown.tasks") {
-            $0.runSynchronously(on: .nobodys)
+            $0.runSynchronously(on: .noActor)
         }
         private let times = DispatchQueue(label: "org.idown.tasks.times")
 
@@ -54,7 +54,7 @@
                 clock is ContinuousClock
                 ? DispatchTime(sinceBoot: rest) : .now() + (rest / .seconds(1))
             let job = UnownedJob(job)
-            times.asyncAfter(deadline: time) { job.runSynchronously(on: .nobodys) }
+            times.asyncAfter(deadline: time) { job.runSynchronously(on: .noActor) }
         }
     }
 
@@ -63,7 +63,7 @@
         /// `swift_executor_generic` in <swift/ExecutorImpl.h>.
         ///
         /// With any other executor, a task would change threads at each call that changes no actor.
-        fileprivate static var nobodys: Self { unsafeBitCast((0, 0), to: Self.self) }
+        fileprivate static var noActor: Self { unsafeBitCast((0, 0), to: Self.self) }
     }
 
     extension DispatchTime {

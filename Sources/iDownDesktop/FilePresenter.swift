@@ -143,7 +143,7 @@ struct FilePresenter: Sendable {
     private func look<Answer: Sendable>(
         _ body: @escaping @Sendable () -> Answer
     ) async -> Answer? {
-        await promptly(within: Self.longestLook) { [disk] in
+        await withTimeLimit(Self.longestLook) { [disk] in
             await withCheckedContinuation { continuation in
                 disk.async { continuation.resume(returning: body()) }
             }

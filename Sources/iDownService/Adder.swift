@@ -77,10 +77,10 @@ final class Adder {
     ) async throws {
         let caller = await service.callers.caller(of: asked.call)
         let owner = caller.owner
-        var wishes = service.wishes(for: owner)
-        wishes.addedBy = caller.applicationID
+        var checker = service.optionChecker(for: owner)
+        checker.addedBy = caller.applicationID
         if case .many(let downloads) = asked.wish {
-            return try await add(downloads, wishes, asked, in: service)
+            return try await add(downloads, checker, asked, in: service)
         }
         let options = asked.options
         let token = options.token.map { Self.token($0, of: owner) }
@@ -89,19 +89,19 @@ final class Adder {
             return asked.answer(.success(ids))
         }
         let path = options.directory ?? service.directory
-        if let look, look.path.utf8.elementsEqual(path.utf8), look.rules == wishes.rules {
-            wishes.look = look
+        if let look, look.path.utf8.elementsEqual(path.utf8), look.rules == checker.rules {
+            checker.look = look
         }
         let tasks: [NewTask] =
             switch asked.wish {
             case .urls(let urls, let isList):
-                try await wishes.judge(urls, options, isList: isList)
-            case .metalink(let path): try await wishes.judge(metalinkAt: path, options)
-            case .opened(let uris): try await wishes.judge(opened: uris)
+                try await checker.judge(urls, options, isList: isList)
+            case .metalink(let path): try await checker.judge(metalinkAt: path, options)
+            case .opened(let uris): try await checker.judge(opened: uris)
             case .many: []
             }
-        if wishes.look == nil, let directory = tasks.first?.request.directory {
-            look = FolderLook(path: path, rules: wishes.rules, directory: directory)
+        if checker.look == nil, let directory = tasks.first?.request.directory {
+            look = FolderLook(path: path, rules: checker.rules, directory: directory)
         }
         await service.coordinator.add(tasks, token: token, answer: asked.answer)
     }
@@ -109,7 +109,7 @@ final class Adder {
     /// Adds downloads that each have options and a token of their own.
     private func add(
         _ downloads: [NewDownload],
-        _ wishes: Wishes,
+        _ checker: OptionChecker,
         _ asked: AddCall,
         in service: isolated ManagerService
     ) async throws {
@@ -118,12 +118,12 @@ final class Adder {
         var known: [Int: TaskID] = [:]
         for (index, download) in downloads.enumerated() {
             guard let token = download.options.token else { continue }
-            let ids = try await coordinator.ids(forToken: Self.token(token, of: wishes.owner))
+            let ids = try await coordinator.ids(forToken: Self.token(token, of: checker.owner))
             known[index] = ids?.first
         }
-        var tasks = try await wishes.judge(downloads, except: Set(known.keys))
+        var tasks = try await checker.judge(downloads, except: Set(known.keys))
         for index in tasks.indices {
-            tasks[index].token = tasks[index].token.map { Self.token($0, of: wishes.owner) }
+            tasks[index].token = tasks[index].token.map { Self.token($0, of: checker.owner) }
         }
         let answer = asked.answer
         await coordinator.add(tasks, token: nil) { [known] result in

@@ -262,7 +262,7 @@ package actor Callers {
             // The process had ended when the bus accepted the connection.
             return unknown(name)
         }
-        let found = await promptly(within: Self.longestLook) { [probe] in
+        let found = await withTimeLimit(Self.longestLook) { [probe] in
             await probe.caller(evidence)
         }
         // The lookup is given up after a while: the root of a process may lie on a disk that hangs.

@@ -204,6 +204,6 @@ extension Coordinator {
         _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
         guard engine.disk.fileSystem(of: directory) != nil else { return await body() }
-        return await promptly(within: limit, body)
+        return await withTimeLimit(limit, body)
     }
 }

@@ -55,8 +55,8 @@ struct Explanation {
         let engine = coordinator.engine
         if let needed = record.failure?.neededSpace, record.state == .waiting(.space),
             // Explain is answered soon, even if the disk hangs.
-            let free = await promptly(
-                within: .milliseconds(300),
+            let free = await withTimeLimit(
+                .milliseconds(300),
                 { await engine.freeSpace(in: record.request.directory)?.bytes }
             ) ?? nil
         {

@@ -66,7 +66,7 @@ final class HandOverCalls {
             let work = Task {
                 try await coordinator.handOver(wish, token: token, seen: seen, until: deadline)
             }
-            guard let result = await promptly(within: rest, { await work.result }) else {
+            guard let result = await withTimeLimit(rest, { await work.result }) else {
                 // The disk is slow. A hand-over that it stores later is taken back.
                 answer(.failure(late))
                 if (try? await work.value)?.isNew == true { tokens[token]?.isNew = true }
@@ -74,13 +74,13 @@ final class HandOverCalls {
             }
             let (id, isNew) = try result.get()
             if isNew { tokens[token]?.isNew = true }
-            let isThere = await promptly(within: rest) { await !call.isForNobody }
+            let isThere = await withTimeLimit(rest) { await !call.isForNobody }
             isGone = isThere == false
             guard isThere == true, rest > .zero else { throw late }
             answer(.success(id.description))
             // The bus handles messages in order: once it answers this query, it has the answer
             // above.
-            let isSent = await promptly(within: rest) { await call.isForNobody } != nil
+            let isSent = await withTimeLimit(rest) { await call.isForNobody } != nil
             if isSent { tokens[token]?.isAnswered = true }
             await leave(token, isGone: !isSent, in: service)
         } catch {
@@ -123,7 +123,7 @@ final class HandOverCalls {
     ) async throws -> NewTask {
         var rules = service.rules
         rules.enclosingFolder = service.directory
-        let wishes = Wishes(
+        let checker = OptionChecker(
             engine: service.engine,
             downloadDirectory: service.directory,
             rules: rules,
@@ -135,9 +135,9 @@ final class HandOverCalls {
         download.onExisting = nil
         let asked = download
         // The disk of the folder may hang.
-        let judged = await promptly(within: limit) { () async -> Result<[NewTask], any Error> in
+        let judged = await withTimeLimit(limit) { () async -> Result<[NewTask], any Error> in
             do {
-                return .success(try await wishes.judge([url], asked, isList: false))
+                return .success(try await checker.judge([url], asked, isList: false))
             } catch {
                 return .failure(error)
             }

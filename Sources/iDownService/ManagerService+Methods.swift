@@ -85,17 +85,17 @@ extension ManagerService {
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ call: Call, of id: String, to url: String) async throws {
         let id = try await permitted(call, id)
-        try await coordinator.setURL(of: id, to: Wishes.reference(url))
+        try await coordinator.setURL(of: id, to: OptionChecker.reference(url))
     }
 
     /// Changes options of a task, all of them or none.
     func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
         let id = try await permitted(call, id)
-        let wishes = wishes(for: await callers.caller(of: call).owner)
+        let checker = optionChecker(for: await callers.caller(of: call).owner)
         // Refuse options that cannot change now, before the folder is created.
         let record = try await coordinator.task(id).record
         if !record.isPublishing { try record.check(options.options) }
-        try await coordinator.edit(id, wishes.judge(options, for: record))
+        try await coordinator.edit(id, checker.judge(options, for: record))
     }
 
     /// Changes the place of a task in the queue.

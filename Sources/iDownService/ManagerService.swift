@@ -97,10 +97,10 @@ package actor ManagerService {
     }
 
     /// Returns the checks of what a caller asks for, with the folder rules for that caller.
-    func wishes(for owner: String?) -> Wishes {
+    func optionChecker(for owner: String?) -> OptionChecker {
         var rules = rules
         if owner != nil { rules.enclosingFolder = directory }
-        return Wishes(
+        return OptionChecker(
             engine: engine,
             downloadDirectory: directory,
             rules: rules,

@@ -63,10 +63,10 @@ extension ManagerService {
         var options = options
         options.mirrors = []
         options.onExisting = nil
-        var wishes = Wishes(engine: engine, downloadDirectory: directory, rules: rules)
+        var checker = OptionChecker(engine: engine, downloadDirectory: directory, rules: rules)
         // A probe stores nothing, so no folder is checked or created.
-        wishes.look = FolderLook(path: directory, rules: rules, directory: directory)
-        guard let task = try await wishes.judge([url], options, isList: false).first else {
+        checker.look = FolderLook(path: directory, rules: rules, directory: directory)
+        guard let task = try await checker.judge([url], options, isList: false).first else {
             throw ManagerError(.failed, "The URL stands for no download. Please report this.")
         }
         do {

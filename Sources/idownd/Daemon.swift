@@ -168,13 +168,13 @@ struct Daemon {
         ServiceNotifier.send("STOPPING=1")
         await coordinator.stop()
         // Waits for one second only, because a disk may hang.
-        await promptly(within: .seconds(1)) { await manager.endChanges() }
+        await withTimeLimit(.seconds(1)) { await manager.endChanges() }
         await bus.refuseCalls(with: ManagerError(ServiceRefusal.stopping).busError)
         // Lets the desktop integration close what it shows; it is not waited for if it hangs.
         desktopRun.cancel()
-        await promptly(within: .seconds(1)) { await desktopRun.value }
+        await withTimeLimit(.seconds(1)) { await desktopRun.value }
         // A thread that hangs in libcurl or on a disk ends with the process.
-        await promptly(within: .seconds(1)) {
+        await withTimeLimit(.seconds(1)) {
             async let other: Void = filePool.shutDown()
             await pool.shutDown()
             await other

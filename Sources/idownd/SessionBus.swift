@@ -112,7 +112,7 @@ actor SessionBus {
     func refuseCalls(with error: BusError) async {
         let connection = connection
         await connection.refuseNewCalls(with: error)
-        await promptly(within: .milliseconds(500)) { await connection.waitUntilAnswered() }
+        await withTimeLimit(.milliseconds(500)) { await connection.waitUntilAnswered() }
         await connection.refuseCalls(with: error)
     }
 
@@ -122,7 +122,7 @@ actor SessionBus {
     /// The bus delivers every call for the name before it answers, so that no call is still on its
     /// way when the connection is closed: each one gets the error of ``refuseCalls(with:)``.
     func disconnect() async {
-        await promptly(within: .seconds(1)) { [connection] in
+        await withTimeLimit(.seconds(1)) { [connection] in
             try? await connection.releaseName(Contract.busName)
             await connection.flush()
         }

@@ -51,7 +51,7 @@ struct HungDiskTests {
     }
 
     /// Answers that take longer than this are late, also on a computer that is busy.
-    private func promptly<Value: Sendable>(
+    private func inTime<Value: Sendable>(
         _ what: String,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -89,21 +89,21 @@ struct HungDiskTests {
                     // Nor does whoever names it by a link hold up others.
                     let link = service.home.path + "/link"
                     try #require(symlink(disk.path, link) == 0)
-                    let code = try await promptly("a task for a link to it") {
+                    let code = try await inTime("a task for a link to it") {
                         await refusal("a link to a folder that hangs") {
                             _ = try await service.add(host.url("/small")) { $0.directory = link }
                         }
                     }
                     #expect(code == .invalidDestination)
                 }
-                let new = try await promptly("a new task") {
+                let new = try await inTime("a new task") {
                     try await service.add(host.url("/small"))
                 }
                 try await service.waitForState("completed", of: new, limit: .seconds(30))
                 #expect(try await client.listTasks().count == 5)
                 // A frozen one still answers those who only look.
                 if kind == .stoppedProgram {
-                    let code = try await promptly("a task for the disk that hangs") {
+                    let code = try await inTime("a task for the disk that hangs") {
                         await refusal("a folder that hangs") {
                             _ = try await service.add(host.url("/small")) {
                                 $0.directory = disk.path
@@ -111,14 +111,14 @@ struct HungDiskTests {
                         }
                     }
                     #expect(code == .invalidDestination)
-                    let open = try await promptly("OpenFile") {
+                    let open = try await inTime("OpenFile") {
                         await refusal("a file that hangs") { _ = try await client.openFile(left) }
                     }
                     #expect(open == .invalidDestination)
                 }
-                try await promptly("Pause") { try await client.pause(paused) }
+                try await inTime("Pause") { try await client.pause(paused) }
                 #expect(try await service.state(of: paused) == "paused")
-                try await promptly("Remove") { try await client.remove(removed) }
+                try await inTime("Remove") { try await client.remove(removed) }
                 #expect(try await client.listTasks().count == 4)
 
                 try await disk.answer()
@@ -164,9 +164,9 @@ struct HungDiskTests {
                 try await disk.hang()
                 let change = Task { try await client.set(.speedLimit, to: .number(6)) }
                 for number in 1...500 {
-                    _ = try await promptly("call \(number)") { try await client.taskCount() }
+                    _ = try await inTime("call \(number)") { try await client.taskCount() }
                 }
-                let before = try await promptly("a setting") {
+                let before = try await inTime("a setting") {
                     try await client.value(of: .speedLimit)
                 }
                 #expect(before == .number(5))
@@ -190,7 +190,7 @@ struct HungDiskTests {
                     $0.paused = true
                 }
                 try await disk.hang()
-                let edit = try await promptly("SetOptions") {
+                let edit = try await inTime("SetOptions") {
                     await refusal("a name on it") {
                         var options = EditOptions()
                         options.values.filename = "other"
@@ -199,13 +199,13 @@ struct HungDiskTests {
                     }
                 }
                 #expect(edit == .invalidDestination)
-                let metalink = try await promptly("AddMetalink") {
+                let metalink = try await inTime("AddMetalink") {
                     await refusal("a metalink on it") {
                         _ = try await client.addMetalink(at: disk.path + "/a.meta4")
                     }
                 }
                 #expect(metalink == .invalidURL)
-                let new = try await promptly("the next call") {
+                let new = try await inTime("the next call") {
                     try await client.addURL(host.url("/small"))
                 }
                 try await service.waitForState("completed", of: new)
@@ -232,7 +232,7 @@ struct HungDiskTests {
                         == ["queue: 1 of 1 running, 1 of them on a disk that does not answer"]
                 }
                 // Its slot is free once it is paused.
-                try await promptly("Pause") { try await client.pause(stuck) }
+                try await inTime("Pause") { try await client.pause(stuck) }
                 try await service.waitForState("completed", of: next)
                 try await disk.answer()
             }
@@ -253,7 +253,7 @@ struct HungDiskTests {
                 #expect(await refusal("a closed folder", addThere) == .invalidDestination)
                 try await disk.hang()
                 for number in 1...3 {
-                    let new = try await promptly("task \(number)") {
+                    let new = try await inTime("task \(number)") {
                         try await service.add(host.url("/small"))
                     }
                     try await service.waitForState("completed", of: new)
@@ -283,7 +283,7 @@ struct HungDiskTests {
                 let removals = (0..<200).map { [options] _ in
                     Task.immediate { try await client.removeTasks([id], options: options) }
                 }
-                let new = try await promptly("the next call") {
+                let new = try await inTime("the next call") {
                     try await client.addURL(host.url("/small"))
                 }
                 try await service.waitForState("completed", of: new)

@@ -16,9 +16,9 @@ import iDownTesting
             guard let opened = try? OpenedURI(text) else { return }
             switch opened {
             case .url(let url), .link(let url):
-                guard let reference = try? Wishes.reference(url) else { return }
+                guard let reference = try? OptionChecker.reference(url) else { return }
                 // What was taken once is taken again, and means the same.
-                guard (try? Wishes.reference(reference.text))?.text == reference.text else {
+                guard (try? OptionChecker.reference(reference.text))?.text == reference.text else {
                     throw Fuzzer.Finding("the URL changes when it is read again", bytes)
                 }
             case .file(let path):

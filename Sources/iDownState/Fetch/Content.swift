@@ -118,7 +118,7 @@ package struct Content: Hashable, Sendable {
     }
 
     /// Records that all bytes on disk come from this source, or equal its bytes.
-    package mutating func own(by source: Int) { owner = source }
+    package mutating func setOwner(_ source: Int) { owner = source }
 
     // MARK: The disk
 

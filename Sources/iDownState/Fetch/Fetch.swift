@@ -191,7 +191,7 @@ package struct Fetch: Hashable, Sendable {
     package var firstAsk: Ask {
         let (stored, known) = (content.stored, content.known)
         // A source that is tried alone must bring, or confirm, the bytes that other sources gave.
-        if sources.areHeardAlone, !stored.isEmpty, content.owner != sources.position {
+        if sources.areTriedAlone, !stored.isEmpty, content.owner != sources.position {
             return .whole
         }
         let ask = Ask.first(for: stored, of: known)
@@ -404,7 +404,7 @@ package struct Fetch: Hashable, Sendable {
             && content.known.differsByTagAlone(from: version)
         content.know(version)
         validators = origin(of: answer)
-        if start == 0 { content.own(by: answer.source) }
+        if start == 0 { content.setOwner(answer.source) }
         return showsTags
     }
 
@@ -428,12 +428,12 @@ package struct Fetch: Hashable, Sendable {
             validators = origin(of: answer)
         }
         guard start == 0 else { return }
-        content.own(by: answer.source)
+        content.setOwner(answer.source)
         noteTurn(lost: before - content.stored.byteCount, of: owner, to: answer.source)
     }
 
     private mutating func noteTurn(lost: Int64, of owner: Int?, to source: Int) {
-        if lost > 0, owner != source, sources.areHeardAlone { sources.takeTurn() }
+        if lost > 0, owner != source, sources.areTriedAlone { sources.takeTurn() }
     }
 
     /// Judges an answer that ended too early, once its bytes are stored.

@@ -59,7 +59,7 @@ package struct Sources: Hashable, Sendable {
         /// The task's own URL during the attempts that learned the rest.
         fileprivate var home = ""
         fileprivate var wrong: Set<String> = []
-        fileprivate var areHeardAlone = false
+        fileprivate var areTriedAlone = false
         fileprivate var turnsLeft = Sources.mostTurns
         fileprivate var owner: String?
         fileprivate var named: [String] = []
@@ -68,7 +68,7 @@ package struct Sources: Hashable, Sendable {
         package init() {}
 
         /// Whether any source is not trusted.
-        package var hasDoubts: Bool { !wrong.isEmpty || areHeardAlone }
+        package var hasDoubts: Bool { !wrong.isEmpty || areTriedAlone }
 
         /// Whether the next attempt would act differently without it.
         package var isOfUse: Bool { isAboutSeveral || !limits.isEmpty }
@@ -111,7 +111,7 @@ package struct Sources: Hashable, Sendable {
     package private(set) var mayMix: Bool
     /// Whether each source is tried alone and has to bring the whole file, because several together
     /// have brought a wrong one.
-    package private(set) var areHeardAlone: Bool
+    package private(set) var areTriedAlone: Bool
     /// The URLs of sources that have a wrong file.
     private var wrong: Set<String>
     private var turnsLeft: Int
@@ -159,8 +159,8 @@ package struct Sources: Hashable, Sendable {
         given = urls.count
         self.hasFailed = hasFailed
         wrong = memory.wrong
-        areHeardAlone = memory.areHeardAlone
-        mayMix = !memory.areHeardAlone
+        areTriedAlone = memory.areTriedAlone
+        mayMix = !memory.areTriedAlone
         turnsLeft = memory.turnsLeft
         limits = memory.limits
         if !hasFailed || memory.home != home {
@@ -181,7 +181,7 @@ package struct Sources: Hashable, Sendable {
         if wrongPositions.count == urls.count { trustAll() }
         beginRound()
         if failed.contains(0) { homeHasNone = true }
-        if let owner, areHeardAlone, !failed.contains(owner) { position = owner }
+        if let owner, areTriedAlone, !failed.contains(owner) { position = owner }
     }
 
     /// Returns the source that gave all bytes on disk, as the last attempt recorded it.
@@ -201,7 +201,7 @@ package struct Sources: Hashable, Sendable {
         var memory = Memory()
         memory.home = urls[0]
         memory.wrong = wrong
-        memory.areHeardAlone = areHeardAlone
+        memory.areTriedAlone = areTriedAlone
         memory.turnsLeft = turnsLeft
         memory.limits = limits
         if !isEmpty || memory.hasDoubts { memory.named = Array(urls[given...]) }
@@ -302,9 +302,9 @@ package struct Sources: Hashable, Sendable {
             return .ask(givingUp: false)
         case .wrongFile(let failure):
             let isMixed = urls.count > 1 && !standing.isEmpty && standing.owner != position
-            guard !isMixed || areHeardAlone else {
+            guard !isMixed || areTriedAlone else {
                 // Any of the sources may have brought the wrong bytes: each is tried alone now.
-                areHeardAlone = true
+                areTriedAlone = true
                 mayMix = false
                 beginRound()
                 return .ask(givingUp: true)
@@ -335,7 +335,7 @@ package struct Sources: Hashable, Sendable {
     /// Whether a source that is tried alone continues in the next attempt: while each attempt
     /// brings more, or once other sources may not overwrite its bytes any more.
     private func goesOnAlone(after failure: Failure, _ standing: Standing) -> Bool {
-        guard areHeardAlone, failure.isTransient, !standing.isEmpty, standing.owner == position
+        guard areTriedAlone, failure.isTransient, !standing.isEmpty, standing.owner == position
         else { return false }
         return standing.hasTakenOver || standing.hasMore || turnsLeft == 0
     }
@@ -367,7 +367,7 @@ package struct Sources: Hashable, Sendable {
     /// Trusts every source again.
     private mutating func trustAll() {
         wrong = []
-        areHeardAlone = false
+        areTriedAlone = false
         turnsLeft = Self.mostTurns
     }
 

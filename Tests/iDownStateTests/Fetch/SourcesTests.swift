@@ -194,7 +194,7 @@ import iDownState
 
     @Test func `one that is asked alone goes on in the next attempt while it brings more`() {
         var sources = Self.alone()
-        #expect(sources.areHeardAlone && !sources.mayMix)
+        #expect(sources.areTriedAlone && !sources.mayMix)
         let next = sources.next(after: .failed(Self.reset), Self.standing(of: 0))
         #expect(next == .end(.failed(Self.reset), givingUp: false))
         let memory = sources.memory(after: Self.reset, owner: 0, isEmpty: false)

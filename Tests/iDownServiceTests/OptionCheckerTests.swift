@@ -9,7 +9,7 @@ import iDownloader
 
 @testable import iDownService
 
-@Suite struct WishesTests {
+@Suite struct OptionCheckerTests {
     private func judge(
         _ urls: [String],
         rules: FolderRules = FolderRules(),
@@ -18,7 +18,7 @@ import iDownloader
     ) async throws -> [NewTask] {
         try await withTemporaryFolder { folder in
             let pool = try TransferPool()
-            let wishes = Wishes(
+            let checker = OptionChecker(
                 engine: Engine(pool: pool, userAgent: "test"),
                 downloadDirectory: folder + "/new",
                 rules: rules,
@@ -28,7 +28,7 @@ import iDownloader
             change(&options)
             let result: Result<[NewTask], any Error>
             do {
-                result = .success(try await wishes.judge(urls, options, isList: true))
+                result = .success(try await checker.judge(urls, options, isList: true))
             } catch {
                 result = .failure(error)
             }

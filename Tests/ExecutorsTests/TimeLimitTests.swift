@@ -5,14 +5,14 @@ import iDownTesting
 
 @testable import Executors
 
-@Suite(.timeLimit(.minutes(1))) struct PromptlyTests {
+@Suite(.timeLimit(.minutes(1))) struct TimeLimitTests {
     @Test func `what is done in time is answered`() async {
-        #expect(await promptly(within: .seconds(3600)) { 7 } == 7)
+        #expect(await withTimeLimit(.seconds(3600)) { 7 } == 7)
     }
 
     @Test func `what is not done in time goes on without its caller`() async {
         let (gate, done) = (FaultServer.Gate(), FaultServer.Gate())
-        let answer = await promptly(within: .milliseconds(1)) {
+        let answer = await withTimeLimit(.milliseconds(1)) {
             await gate.waitUntilOpen()
             done.open()
             return 7

@@ -16,7 +16,7 @@ struct FolderLook: Sendable {
 }
 
 /// Turns what a client sends into tasks that can be added, or refuses it with the contract's error.
-struct Wishes: Sendable {
+struct OptionChecker: Sendable {
     let engine: Engine
     let downloadDirectory: String
     let rules: FolderRules
@@ -96,9 +96,9 @@ struct Wishes: Sendable {
 
         init(_ options: AddOptions) throws(ManagerError) {
             name = options.filename
-            if let name { try Wishes.check(name) }
-            mirrors = try Wishes.mirrors(options.mirrors)
-            checksum = try Wishes.checksum(options.checksum)
+            if let name { try OptionChecker.check(name) }
+            mirrors = try OptionChecker.mirrors(options.mirrors)
+            checksum = try OptionChecker.checksum(options.checksum)
             size = options.expectedSize.map { Int64(clamping: $0) }
         }
     }
@@ -197,7 +197,7 @@ struct Wishes: Sendable {
 
     private func isTaken(_ name: String, in directory: String) async throws -> Bool {
         let engine = engine
-        let isTaken = await promptly(within: Coordinator.longestLook) {
+        let isTaken = await withTimeLimit(Coordinator.longestLook) {
             await engine.isTaken(name, in: directory)
         }
         guard let isTaken else { throw ServiceRefusal.diskIsSilent }

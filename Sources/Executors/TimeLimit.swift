@@ -9,8 +9,8 @@ import Synchronization
 ///   - work: The work; after the limit it continues in the background.
 /// - Returns: The result of the work; nil if it took longer than the limit.
 @discardableResult
-package func promptly<Value: Sendable>(
-    within limit: Duration,
+package func withTimeLimit<Value: Sendable>(
+    _ limit: Duration,
     _ work: @escaping @Sendable () async -> Value
 ) async -> Value? {
     await withCheckedContinuation { continuation in

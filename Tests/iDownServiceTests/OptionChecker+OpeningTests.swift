@@ -11,7 +11,7 @@ import iDownloader
 @testable import iDownService
 
 /// What becomes of what the desktop hands over.
-@Suite struct WishesOpeningTests {
+@Suite struct OptionCheckerOpeningTests {
     private static let metalink = """
         <?xml version="1.0" encoding="UTF-8"?>
         <metalink xmlns="urn:ietf:params:xml:ns:metalink">
@@ -20,14 +20,14 @@ import iDownloader
         </metalink>
         """
 
-    /// Runs `judge` with the wishes of a caller whose folder is `folder/downloads`.
+    /// Runs `judge` with the checker of a caller whose folder is `folder/downloads`.
     private func judge(
         in folder: String,
         owner: String? = nil,
-        _ judge: (Wishes) async throws -> [NewTask]
+        _ judge: (OptionChecker) async throws -> [NewTask]
     ) async throws -> [NewTask] {
         let pool = try TransferPool()
-        let wishes = Wishes(
+        let checker = OptionChecker(
             engine: Engine(pool: pool, userAgent: "test"),
             downloadDirectory: folder + "/downloads",
             rules: FolderRules(),
@@ -35,7 +35,7 @@ import iDownloader
         )
         let result: Result<[NewTask], any Error>
         do {
-            result = .success(try await judge(wishes))
+            result = .success(try await judge(checker))
         } catch {
             result = .failure(error)
         }

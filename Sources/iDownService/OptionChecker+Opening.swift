@@ -7,7 +7,7 @@ import iDownState
 import iDownloader
 
 // Downloads that the desktop passes on; they cannot choose a folder, a name or an option.
-extension Wishes {
+extension OptionChecker {
     /// The most metalinks in one call, each of which is read as a whole.
     private static let mostMetalinks = 100
 
@@ -159,7 +159,7 @@ extension Wishes {
         _ place: String,
         _ engine: Engine
     ) async throws(ManagerError) -> Metalink {
-        let read = await promptly(within: longestReading) {
+        let read = await withTimeLimit(longestReading) {
             () async -> Result<Metalink, MetalinkFault> in
             do throws(MetalinkFault) {
                 return .success(try await engine.readMetalink(at: path))
