@@ -9,8 +9,9 @@ import iDownloader
 
 /// The logins in the desktop's keyring, while a keyring runs.
 ///
-/// The service starts a keyring only to read logins that it stored there itself. It never asks a
-/// keyring to unlock, and does not wait for one that is locked or does not answer.
+/// The service starts a keyring only to read logins that it stored there itself, and to see whether the
+/// user keeps a login for a server that has refused a download. It never asks a keyring to unlock, and
+/// does not wait for one that is locked or does not answer.
 actor Keyring: StoredLogins, LoginVault {
     private struct Link {
         let service: SecretService

@@ -41,12 +41,12 @@ extension TaskRecord {
         defer { failure?.isAfterAnswer = false }
         switch obstacle {
         case .hostRests(let rest):
-            let left = stretch.isHostKnown ? stretch.left : nil
-            if let left, rest > max(left, HostRests.longestGuess) {
+            // A pause that no host asked for is short, and every task waits it out.
+            if rest > HostRests.longestGuess, stretch.isHostKnown, let left = stretch.left,
+                rest > left
+            {
                 return failForGood(of: .tooLongPause(rest))
             }
-            // A pause that nobody asked for ends no task before its time.
-            let rest = min(rest, max(left ?? rest, .seconds(1)))
             waited += rest
             state = .waiting(.retry(at: now.advanced(by: rest)))
             return [.persist, .announce, .scheduleRetry(after: rest)]

@@ -283,7 +283,7 @@ package final class Engine: Sendable {
         return await logins?.login(for: home.origin)
     }
 
-    /// Makes a refusal for lack of a login transient if the keyring has a locked one.
+    /// Makes a refusal for lack of a login transient if the keyring may have one that was not read.
     func judged(
         _ failure: Failure,
         of request: TaskRequest,

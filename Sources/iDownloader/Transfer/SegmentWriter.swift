@@ -152,9 +152,7 @@ final class SegmentWriter: Sendable {
             let isTooMuch = Int64(bytes.count) > room
             let fitting = isTooMuch ? UnsafeRawBufferPointer(rebasing: bytes[..<Int(room)]) : bytes
             guard state.mayTake(fitting.count) else {
-                state.isAwaited = true
-                state.waits += 1
-                return (.waits, state.handOver())
+                return (.waits, state.refuse())
             }
             if isTooMuch { state.isOverfull = end == askedEnd }
             let isLast = Int64(fitting.count) == room
@@ -309,9 +307,9 @@ extension SegmentWriter {
         var isGivenUp = false
         var isOverfull = false
         /// Whether bytes were refused, so that the listener has to hear when there is room.
-        var isAwaited = false
+        private var isAwaited = false
         /// The number of times that bytes were refused.
-        var waits = 0
+        private(set) var waits = 0
         /// Callers that wait until all bytes before an offset are written.
         var waiters: [(end: Int64, continuation: CheckedContinuation<Verdict?, Never>)] = []
         var idlers: [CheckedContinuation<Void, Never>] = []
@@ -386,6 +384,15 @@ extension SegmentWriter {
                 if count == free.count, handOver() { isToWork = true }
             }
             return isToWork
+        }
+
+        /// Refuses bytes until there is room for them.
+        ///
+        /// - Returns: whether the lane has to begin.
+        mutating func refuse() -> Bool {
+            isAwaited = true
+            waits += 1
+            return handOver()
         }
 
         /// Hands the filling buffer over to the lane.

@@ -51,6 +51,7 @@ struct DesktopFolders {
     private static var homeOfUser: String {
         getpwuid(getuid())?.pointee.pw_dir.map { String(cString: $0) } ?? "/"
     }
+
     /// Returns the names in a folder that do not begin with a dot, in order: readdir(3).
     static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }

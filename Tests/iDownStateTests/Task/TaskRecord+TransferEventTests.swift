@@ -271,6 +271,20 @@ import iDownState
         }
     }
 
+    @Test func `a short pause ends no task before its last try`() throws {
+        for (rest, state) in [(59, TaskState.Kind.waiting), (61, .failed)] {
+            var record = try Situation.downloading.record()
+            record.request.retryFor = 1
+            let obstacle = Obstacle.hostRests(for: .seconds(rest))
+            _ = record.apply(
+                .transfer(.held(by: obstacle), of: record.attempt),
+                at: Sample.now,
+                jitter: 0
+            )
+            #expect(record.state.kind == state)
+        }
+    }
+
     @Test func `a task whose host has never answered waits until its host may be asked`() throws {
         var record = try Situation.queued.record()
         record.request.retryFor = 1
