@@ -114,9 +114,11 @@ struct ManyChanged: Sendable {
         for (number, place) in places.enumerated() {
             if number % Commits.piece == 0 { await Task.yield() }
             guard let now = news[place].now else { continue }
-            if shape.kind == .changed, now.moves(like: first), shape.properties.isOfMoves {
-                continue
-            }
+            let isLike =
+                shape.kind == .changed
+                ? shape.properties.isOfMoves && now.moves(like: first)
+                : now.differsInURLOnly(from: first)
+            if isLike { continue }
             var task = TaskProperties(now).withoutQueries
             (task.id, task.url, task.fileName) = (sample.id, sample.url, sample.fileName)
             guard task != sample else { continue }
@@ -132,8 +134,8 @@ extension Set<TaskProperty> {
     fileprivate var isOfMoves: Bool { isSubset(of: TaskSnapshot.properties) }
 }
 
-// Most tasks that change together change only their state. Comparing their records then costs a
-// tenth of comparing all properties.
+// Most tasks that change together change only their state, and most that are added together differ
+// only in their URLs. Comparing their records then costs a tenth of comparing all properties.
 extension TaskSnapshot {
     /// The properties that say in which state a task is, and why.
     fileprivate static let properties: Set<TaskProperty> = [
@@ -169,6 +171,16 @@ extension TaskSnapshot {
             && record.tries == other.record.tries
             // An error's text may hold the id.
             && record.failure == nil && other.record.failure == nil
+    }
+
+    /// Returns whether a new task differs from another one at most in id, URL and name.
+    fileprivate func differsInURLOnly(from other: TaskSnapshot) -> Bool {
+        var record = record
+        (record.request.url, record.request.fileName) =
+            (other.record.request.url, other.record.request.fileName)
+        return live == nil && other.live == nil && !isVerifying && !other.isVerifying
+            && record.createdAt == other.record.createdAt && moves(like: other)
+            && other.record.differsInStateOnly(from: record)
     }
 }
 
