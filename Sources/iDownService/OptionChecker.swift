@@ -37,10 +37,17 @@ struct OptionChecker: Sendable {
         _ options: AddOptions,
         isList: Bool
     ) async throws -> [NewTask] {
-        let references = try await Self.references(urls, isList)
+        var references = try await Self.references(urls, isList)
         let file = try FileFacts(options)
         return try await tasks(with: options) { directory in
-            references.map { task(for: $0, file, in: directory) }
+            // Each URL is freed once its task is there, since a call may bring 60 MB of them.
+            references.reverse()
+            var tasks: [NewTask] = []
+            tasks.reserveCapacity(references.count)
+            while let reference = references.popLast() {
+                tasks.append(task(for: reference, file, in: directory))
+            }
+            return tasks
         }
     }
 

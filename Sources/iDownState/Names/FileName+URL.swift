@@ -13,9 +13,10 @@ extension FileName {
     ///   - urlPath: the path, still percent-encoded.
     ///   - limit: the longest name in bytes that the file system takes.
     package init?(suggestedBy urlPath: some StringProtocol, limit: Int = 255) {
-        let encoded = urlPath.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed()
+        let path = Array(urlPath.utf8)
+        let encoded = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
         // A fast path: lists show many names, and most of them need no repair.
-        if Self.isSafe(Array(encoded)), encoded.count <= Self.room(within: limit) {
+        if Self.isSafe(encoded), encoded.count <= Self.room(within: limit) {
             self.init(trusted: String(decoding: encoded, as: UTF8.self))
             return
         }
@@ -23,7 +24,7 @@ extension FileName {
     }
 
     /// Whether a name is certain to stay the same in ``init(sanitizing:limit:)``.
-    private static func isSafe(_ name: [UInt8]) -> Bool {
+    private static func isSafe(_ name: ArraySlice<UInt8>) -> Bool {
         guard let first = name.first, first.isLetterOrDigit, name.last != UInt8(ascii: "."),
             name.allSatisfy({ $0.isLetterOrDigit || "._-".utf8.contains($0) })
         else { return false }
