@@ -57,8 +57,10 @@ extension Failure {
         case .tlsConnect where Self.speaksNoTLS.contains(where: outcome.message.contains):
             self.init(
                 .networkTLS,
-                "The server does not speak TLS at this port. Check whether the URL begins with http://"
-                    + " or has another port.",
+                "The server does not speak TLS at this port. Check "
+                    + (outcome.isFromFileServer
+                        ? "the port: ftps:// is for servers that begin with TLS, usually at port 990."
+                        : "whether the URL begins with http:// or has another port."),
                 // The login page of a captive network answers in clear text as well, and goes away.
                 isTransient: true
             )
@@ -179,6 +181,15 @@ extension Failure {
                     + " owner."
             )
         case nil: break
+        }
+        // libcurl's words for the answers of RFC 1928 section 3 and RFC 1929 section 2.
+        let refusals = ["rejected by the SOCKS", "No authentication method"]
+        if outcome.result == .proxy, refusals.contains(where: outcome.message.contains) {
+            return Failure(
+                .serverAuthRequired,
+                "The SOCKS proxy wants a login, or refuses the one that it got. Put a login into the URL"
+                    + " of the proxy."
+            )
         }
         switch outcome.proxyStatus {
         case 0, 200..<300: break

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Curl
+import Testing
+import iDownState
+
+@testable import iDownloader
+
+@Suite(.timeLimit(.minutes(1)))
+struct FailureOfCurlTests {
+    @Test(arguments: [
+        "User was rejected by the SOCKS5 server (1 2).", "No authentication method was acceptable.",
+    ])
+    func `a SOCKS proxy that refuses the login ends the task, and tells where the login goes`(
+        words: String
+    ) {
+        let failure = Failure(TransferOutcome(.proxy, words), hadBody: false)
+        #expect(failure.code == .serverAuthRequired)
+        #expect(!failure.isTransient)
+        #expect(failure.message.contains("login into the URL of the proxy"))
+    }
+
+    @Test func `a SOCKS proxy that cannot reach the host is asked again`() {
+        let words = "Can't complete SOCKS5 connection to host. (4)"
+        let failure = Failure(TransferOutcome(.proxy, words), hadBody: false)
+        #expect(failure.code == .networkUnreachable)
+        #expect(failure.isTransient)
+    }
+
+    @Test(arguments: [(false, "http://"), (true, "port 990")])
+    func `where no TLS is spoken, the advice fits the scheme`(isFTP: Bool, advice: String) {
+        var outcome = TransferOutcome(.tlsConnect, "OpenSSL/3: wrong version number")
+        outcome.isFromFileServer = isFTP
+        #expect(Failure(outcome, hadBody: false).message.contains(advice))
+    }
+}
