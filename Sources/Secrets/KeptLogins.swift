@@ -51,11 +51,6 @@ package struct KeptLogins: Sendable {
         return Login(user: user, password: text)
     }
 
-    /// Whether a login for a server exists but cannot be read without asking the user.
-    package func isLocked(for server: Server) async throws(BusError) -> Bool {
-        try await keyring.hasLockedItems(with: Self.attributes(server))
-    }
-
     /// Whether a login for a server exists, locked or not.
     package func isKept(for server: Server) async throws(BusError) -> Bool {
         try await keyring.hasItems(with: Self.attributes(server))

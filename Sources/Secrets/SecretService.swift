@@ -55,11 +55,6 @@ package struct SecretService: Sendable {
         try await search(attributes).unlocked
     }
 
-    /// Whether some items with these attributes cannot be read without asking the user.
-    package func hasLockedItems(with attributes: [String: String]) async throws(BusError) -> Bool {
-        try await !search(attributes).locked.isEmpty
-    }
-
     /// Whether there are items with these attributes, locked or not.
     package func hasItems(with attributes: [String: String]) async throws(BusError) -> Bool {
         let (unlocked, locked) = try await search(attributes)

@@ -104,19 +104,13 @@ actor Keyring: StoredLogins, LoginVault {
         return login?.map { .init(user: $0.user, password: $0.password) }
     }
 
-    /// Starts a keyring that does not run: if it has a login then, it was only late.
-    ///
-    /// If the keyring does not answer, the result is true, because it may have a login.
-    func isLoginLocked(for origin: URLReference.Origin) async -> Bool {
+    /// Starts a keyring that does not run.
+    func mayHaveLogin(for origin: URLReference.Origin) async -> Bool {
         guard let server = KeptLogins.Server(origin), let link else { return false }
         guard ContinuousClock.now >= backOffEnd else { return true }
-        let wasRunning = isRunning
-        let isLocked = await attempt { () throws(BusError) in
-            wasRunning
-                ? try await link.logins.isLocked(for: server)
-                : try await link.startedLogins.isKept(for: server)
-        }
-        return isLocked ?? (ContinuousClock.now < backOffEnd)
+        let logins = isRunning ? link.logins : link.startedLogins
+        let isKept = await attempt { () throws(BusError) in try await logins.isKept(for: server) }
+        return isKept ?? (ContinuousClock.now < backOffEnd)
     }
 
     // MARK: Logins of URLs

@@ -84,6 +84,42 @@ struct LoginTests {
         }
     }
 
+    @Test func `a login that is stored while the server is asked is used by the next try`()
+        async throws
+    {
+        let (asked, stored) = (FaultServer.Gate(), FaultServer.Gate())
+        let content = content
+        let server = try FaultServer(
+            script: .init { request in
+                guard request["Authorization"] == nil else {
+                    return ServedFile(content).answer(to: request)
+                }
+                let fields = [("WWW-Authenticate", "Basic realm=\"x\""), ("Content-Length", "0")]
+                return [.open(asked), .wait(for: stored), .head("401 Unauthorized", fields)]
+            }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) { _ async throws in
+                let url = server.url("/a.bin")
+                let id = try await service.add(url)
+                await asked.waitUntilOpen()
+                let kept = try await idown(
+                    service,
+                    "login",
+                    "-u",
+                    "me",
+                    "--untried",
+                    url,
+                    input: "geheim"
+                )
+                #expect(kept.succeeded, "\(kept)")
+                stored.open()
+                try await service.waitForState("completed", of: id)
+            }
+        }
+    }
+
     @Test func `a login is for one scheme, host and port`() async throws {
         let (server, other) = (try guardedServer(), try guardedServer())
         defer {

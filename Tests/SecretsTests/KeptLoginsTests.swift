@@ -71,8 +71,8 @@ struct KeptLoginsTests {
             try await keyring.lock()
             #expect(try await logins.login(for: here) == nil)
             #expect(try await !logins.keep(Login(user: "me", password: "2"), for: there))
-            #expect(try await logins.isLocked(for: here))
-            #expect(try await !logins.isLocked(for: there))
+            #expect(try await logins.isKept(for: here))
+            #expect(try await !logins.isKept(for: there))
             let (forgotten, locked, guarded) = try await logins.forget(here)
             #expect((forgotten, locked, guarded) == (0, 1, 0))
         }
@@ -91,9 +91,7 @@ struct KeptLoginsTests {
                 }
                 try await GnomeKeyring.run(on: bus, in: folder, isUnlocked: false) {
                     _ async throws in
-                    #expect(try await logins.isLocked(for: here))
                     #expect(try await logins.isKept(for: here))
-                    #expect(try await !logins.isLocked(for: there))
                     #expect(try await !logins.isKept(for: there))
                     let (forgotten, locked, _) = try await logins.forget(here)
                     #expect((forgotten, locked) == (0, 1))

@@ -10,9 +10,9 @@ package protocol StoredLogins: Sendable {
     /// Downloads wait for this, so it answers soon and never asks a person.
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials?
 
-    /// Returns whether there may be a login for a scheme, host and port that was not read: the keyring
-    /// is locked, has just been started, or does not answer.
-    func isLoginLocked(for origin: URLReference.Origin) async -> Bool
+    /// Returns whether there may be a login for a scheme, host and port, readable or not; also true
+    /// if the keyring does not answer.
+    func mayHaveLogin(for origin: URLReference.Origin) async -> Bool
 
     /// Returns the logins that were removed from a task's URLs; nil if they cannot be read now.
     func urlLogins(keptAt id: String) async -> URLLogins?

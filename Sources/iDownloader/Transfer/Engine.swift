@@ -283,14 +283,13 @@ package final class Engine: Sendable {
         return await logins?.login(for: home.origin)
     }
 
-    /// Makes a refusal for lack of a login transient if the keyring may have one that was not read.
-    func judged(
-        _ failure: Failure,
-        of request: TaskRequest,
-        at home: URLReference
-    ) async -> Failure {
-        guard failure.code == .serverAuthRequired, request.usesStoredLogins, home.user == nil,
-            await logins?.isLoginLocked(for: home.origin) == true
+    /// Makes a refusal for lack of a login transient if the keyring may have one that was not read:
+    /// it is locked, has just been started, or does not answer.
+    func judged(_ failure: Failure, of attempt: Attempt) async -> Failure {
+        let home = attempt.home
+        guard failure.code == .serverAuthRequired, attempt.login == nil,
+            attempt.job.request.usesStoredLogins, home.user == nil,
+            await logins?.mayHaveLogin(for: home.origin) == true
         else { return failure }
         return .loginIsLocked
     }

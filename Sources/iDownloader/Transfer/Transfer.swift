@@ -50,7 +50,7 @@ actor Transfer {
             case .held(let obstacle): failure = await stepAside(for: obstacle)
             case .failed(let reason):
                 failure = await target.measuringNeed(
-                    await engine.judged(reason, of: attempt.job.request, at: attempt.home),
+                    await engine.judged(reason, of: attempt),
                     total: content.known.total,
                     keeping: content.stored.byteCount
                 )
