@@ -396,23 +396,8 @@ package struct SettingsFile: Sendable {
     /// place of their neighbour: the Damerau-Levenshtein distance.
     private static func isMisspelling(_ word: String, of setting: Setting) -> Bool {
         let (one, other) = (Array(word.lowercased()), Array(setting.rawValue.lowercased()))
-        guard abs(one.count - other.count) <= 2 else { return false }
-        var rows = [Array(0...other.count)]
-        for i in one.indices {
-            var row = [i + 1]
-            for j in other.indices {
-                let replaced = rows[i][j] + (one[i] == other[j] ? 0 : 1)
-                var least = min(replaced, rows[i][j + 1] + 1, row[j] + 1)
-                if i > 0, j > 0, one[i] == other[j - 1], one[i - 1] == other[j] {
-                    least = min(least, rows[i - 1][j - 1] + 1)
-                }
-                row.append(least)
-            }
-            rows.append(row)
-        }
-        return rows[one.count][other.count] <= 2
+        return abs(one.count - other.count) <= 2 && Spelling.slips(one, other) <= 2
     }
-
 }
 
 extension JSONValue {

@@ -5,6 +5,7 @@ import DBus
 import Glibc
 import iDownBrowser
 import iDownBus
+import iDownSettings
 import iDownView
 
 extension Idown {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownView
+import iDownSettings
 
 struct SpellingTests {
     private let verbs = [

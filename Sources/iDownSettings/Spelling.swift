@@ -17,7 +17,7 @@ package enum Spelling {
     }
 
     /// Returns the Damerau-Levenshtein distance, in which swapped neighbors count as one error.
-    private static func slips(_ one: [Character], _ other: [Character]) -> Int {
+    package static func slips(_ one: [Character], _ other: [Character]) -> Int {
         var rows = [Array(0...other.count)]
         for i in one.indices {
             var row = [i + 1]
