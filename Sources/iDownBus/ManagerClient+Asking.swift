@@ -53,7 +53,7 @@ extension ManagerClient {
                 return try await askingOnce(body)
             } catch {
                 guard error.code == .stopping,
-                    await Self.isNext(in: changes, within: end - ContinuousClock.now)
+                    await changes.brings(within: end - ContinuousClock.now)
                 else { throw error }
             }
         }
@@ -63,15 +63,20 @@ extension ManagerClient {
     func ownerChanges() async throws(BusError) -> SignalSequence<Bool> {
         try await manager.connection.ownerChanges(of: Contract.busName).map { $0.newOwner != nil }
     }
+}
 
-    /// Returns whether another element arrives within a time.
-    private static func isNext(in changes: SignalSequence<Bool>, within time: Duration) async
-        -> Bool
-    {
+extension AsyncSequence where Self: Sendable {
+    /// Returns whether an element that is wanted, or the end, arrives within a time.
+    package func brings(
+        within time: Duration,
+        where isWanted: @escaping @Sendable (Element) -> Bool = { _ in true }
+    ) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                var iterator = changes.makeAsyncIterator()
-                return (try? await iterator.next() ?? nil) != nil
+                do {
+                    for try await element in self where isWanted(element) { break }
+                } catch {}
+                return !Task.isCancelled
             }
             group.addTask {
                 try? await Task.sleep(for: time)

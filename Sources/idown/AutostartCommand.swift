@@ -25,9 +25,7 @@ struct AutostartCommand: ParsableCommand {
         )
 
         func run() throws {
-            try Output.reportingErrors {
-                try AutostartEntry(DesktopFolders()).set(true)
-            }
+            try Output.reportingErrors { try AutostartEntry(DesktopFolders()).set(true) }
         }
     }
 
@@ -37,9 +35,7 @@ struct AutostartCommand: ParsableCommand {
         )
 
         func run() throws {
-            try Output.reportingErrors {
-                try AutostartEntry(DesktopFolders()).set(false)
-            }
+            try Output.reportingErrors { try AutostartEntry(DesktopFolders()).set(false) }
         }
     }
 

@@ -175,30 +175,12 @@ struct ServiceCommand: AsyncParsableCommand {
             guard error.code == .stopping || error.code == .noReply else { throw error }
         }
         guard try await client.isRunning() else { return true }
-        guard await hasLeft(presence, within: Service.patience) else {
+        guard await presence.brings(within: Service.patience, where: { isThere in !isThere }) else {
             Output.complain(
                 "the service does not end; it loses nothing by: kill -KILL \(process)"
             )
             throw ExitStatus.unreachable.exit
         }
         return true
-    }
-
-    /// Whether the service, or the bus, goes away within a time.
-    private static func hasLeft(_ presence: ManagerPresence, within time: Duration) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                do {
-                    for try await isThere in presence where !isThere { break }
-                } catch {}
-                return !Task.isCancelled
-            }
-            group.addTask {
-                try? await Task.sleep(for: time)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
     }
 }
