@@ -20,6 +20,8 @@ package struct QueueExclusions: Hashable, Sendable {
     package var origins: Set<Origin> = []
     /// Folders whose tasks may not start; tasks that already have a partial file there may.
     package var directories: Set<String> = []
+    /// Folders where no task may start.
+    package var silentDirectories: Set<String> = []
     /// Whether all tasks are excluded whose host is another computer.
     package var remote = false
     /// Whether all tasks are excluded.
@@ -28,5 +30,7 @@ package struct QueueExclusions: Hashable, Sendable {
     package init() {}
 
     /// Whether only single tasks are excluded; these are few, so the query need not filter them.
-    var excludesOnlyTasks: Bool { origins.isEmpty && directories.isEmpty && !remote }
+    var excludesOnlyTasks: Bool {
+        origins.isEmpty && directories.isEmpty && silentDirectories.isEmpty && !remote
+    }
 }

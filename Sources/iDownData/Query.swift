@@ -16,6 +16,7 @@ enum Query: String, CaseIterable {
         WHERE hold = 'queue' AND intent IS NOT 'discard' AND moveKind IS NOT 'to'
         AND isLoopback >= ?
         AND originHash NOT IN (SELECT value FROM json_each(?))
+        AND directory NOT IN (SELECT value FROM json_each(?))
         AND (fileName IS NOT NULL OR directory NOT IN (SELECT value FROM json_each(?)))
         ORDER BY priority DESC, id
         """

@@ -17,7 +17,7 @@ struct Admission {
     private let surroundings: Surroundings
     private let date: WallTime
     /// The tasks that get no slot in this transaction.
-    private(set) var passedOver = QueueExclusions()
+    var passedOver = QueueExclusions()
     /// How many more tasks may be held; nil until the first obstacle.
     private var room: Int?
 

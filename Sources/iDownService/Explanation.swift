@@ -16,7 +16,7 @@ struct Explanation {
     let wait: Duration
     /// How many bytes the disk lacks; nil where that is unknown, or the disk has room by now.
     let missingSpace: Int64?
-    /// Whether a disk that the task needs has not answered for ``Coordinator/longestLook``.
+    /// Whether a disk that the task needs has not answered for ``Slots/longestSilence``.
     let isDiskStuck: Bool
     /// What is wrong in the settings file, and where; nil where nothing is wrong.
     let settings: String?
@@ -28,8 +28,8 @@ struct Explanation {
         let record = task.record
         self.record = record
         date = coordinator.time.date
-        let surroundings = coordinator.holds.surroundings(in: coordinator)
-        obstacle = surroundings().obstacle(
+        let surroundings = coordinator.holds.surroundings(in: coordinator)()
+        obstacle = surroundings.obstacle(
             for: record.request.origin,
             directory: record.request.directory,
             hasFile: record.file != nil
@@ -43,16 +43,14 @@ struct Explanation {
             wait = .zero
         }
         let running = try await coordinator.counts()[.downloading]
-        var stuck = 0
-        if record.state == .waiting(.queue) {
-            for id in coordinator.slots.running.keys {
-                guard let other = try? await coordinator.task(id) else { continue }
-                if Self.isStuck(other, in: coordinator) { stuck += 1 }
-            }
-        }
-        slots = (running, coordinator.slots.count, stuck)
-        isDiskStuck = Self.isStuck(task, in: coordinator)
+        slots = (running, coordinator.slots.count, coordinator.slots.stuck)
         let engine = coordinator.engine
+        // A disk that is busy with one task's sync may still take another task's bytes.
+        isDiskStuck =
+            task.live?.bytesPerSecond ?? 0 == 0
+            && [record.request.directory, record.destination?.directory].contains {
+                $0.map { engine.disk.isStuck(in: $0, for: Slots.longestSilence) } == true
+            }
         if let needed = record.failure?.neededSpace, record.state == .waiting(.space),
             // Explain is answered soon, even if the disk hangs.
             let free = await withTimeLimit(
@@ -63,23 +61,6 @@ struct Explanation {
             missingSpace = free < needed ? needed - free : nil
         } else {
             missingSpace = nil
-        }
-    }
-
-    /// Returns whether a task makes no progress on a disk that has not answered for
-    /// ``Coordinator/longestLook``.
-    ///
-    /// A disk that is busy with one task's sync may still take another task's bytes.
-    private static func isStuck(_ task: TaskSnapshot, in coordinator: isolated Coordinator) -> Bool
-    {
-        let record = task.record
-        guard record.state == .downloading || record.isMoving,
-            task.live?.bytesPerSecond ?? 0 == 0
-        else { return false }
-        return [record.request.directory, record.destination?.directory].contains { directory in
-            directory.map {
-                coordinator.engine.disk.isStuck(in: $0, for: Coordinator.longestLook)
-            } ?? false
         }
     }
 
@@ -96,8 +77,10 @@ struct Explanation {
         case .failed: [.failed(record.failure, of: record.id)]
         case .waiting(.queue):
             [
-                obstacleReason
-                    ?? .queue(running: slots.used, slots: slots.all, stuck: slots.stuck)
+                isDiskStuck
+                    ? .disk
+                    : obstacleReason
+                        ?? .queue(running: slots.used, slots: slots.all, stuck: slots.stuck)
             ]
         case .waiting(.retry):
             [hostRest ?? .retry(after: wait, at: date, of: record.failure)]

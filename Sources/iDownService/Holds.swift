@@ -109,12 +109,14 @@ final class Holds {
     func surroundings(in coordinator: isolated Coordinator) -> @Sendable () -> Surroundings {
         let (engine, conditions, wishes) = (coordinator.engine, conditions, wishes)
         let fullDirectories = coordinator.space.fullDirectories
+        let isSilent = coordinator.slots.silence(on: engine.disk)
         return {
             Surroundings(
                 conditions: conditions,
                 wishes: wishes,
                 rests: engine.rests.all,
-                fullDirectories: fullDirectories
+                fullDirectories: fullDirectories,
+                isSilent: isSilent
             )
         }
     }

@@ -6,7 +6,11 @@ import iDownState
 
 /// The last step of each transaction, which fills the slots that its changes have freed.
 final class SchedulingPass: Sendable {
-    private let slots: Int
+    let slots: Int
+    /// Whether tasks go back to the queue if more run than there are slots.
+    private let displaces: Bool
+    /// Running tasks that take no slot, because their disk does not answer.
+    private let uncounted: Set<TaskID>
     /// Tasks whose transfer runs or is ending: no second transfer is started beside it.
     private let busy: Set<TaskID>
     /// Running tasks that have their whole file, and fetch nothing more.
@@ -41,6 +45,8 @@ final class SchedulingPass: Sendable {
 
     init(
         slots: Int,
+        displaces: Bool = true,
+        uncounted: Set<TaskID> = [],
         busy: Set<TaskID>,
         arrived: Set<TaskID> = [],
         ahead: [TaskID: TransferEvent?] = [:],
@@ -51,6 +57,8 @@ final class SchedulingPass: Sendable {
         date: @escaping @Sendable () -> WallTime = { .now }
     ) {
         self.slots = slots
+        self.displaces = displaces
+        self.uncounted = uncounted
         self.busy = busy
         self.arrived = arrived
         self.ahead = ahead
@@ -81,8 +89,9 @@ final class SchedulingPass: Sendable {
             if !mayStart { comesNext.withLock { $0 = [] } }
             return []
         }
-        var admission = Admission(transaction, surroundings(), at: date())
-        let running = try transaction.running()
+        let surroundings = surroundings()
+        var admission = Admission(transaction, surroundings, at: date())
+        let running = try transaction.running().filter { !uncounted.contains($0.id) }
         var order = firstOrder
         var changes: [Change] = []
         while true {
@@ -92,8 +101,13 @@ final class SchedulingPass: Sendable {
                 limit: max(0, free),
                 excluding: admission.passedOver
             )
+            let silent = candidates.map(\.directory).filter(surroundings.isSilent)
+            guard silent.isEmpty else {
+                admission.passedOver.silentDirectories.formUnion(silent)
+                continue
+            }
             let decisions = Scheduler.decide(
-                slots: slots - started,
+                slots: max(slots - started, displaces ? 0 : running.count),
                 running: running,
                 candidates: candidates.map(\.id)
             )
@@ -158,9 +172,9 @@ final class SchedulingPass: Sendable {
                     directory: candidate.directory,
                     hasFile: candidate.hasFile
                 )
-                guard obstacle == nil, !candidate.hasFile, !isBusy(candidate.id) else {
-                    return nil
-                }
+                guard obstacle == nil, !surroundings.isSilent(candidate.directory),
+                    !candidate.hasFile, !isBusy(candidate.id)
+                else { return nil }
                 if ahead[candidate.id] != nil { return .known(candidate.id) }
                 guard let record = try? transaction.task(candidate.id), record.intent == nil else {
                     return nil

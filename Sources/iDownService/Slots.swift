@@ -22,8 +22,16 @@ final class Slots {
     /// The time between two announcements of a task's progress (contract, TaskChanged).
     private static let progressInterval: Duration = .milliseconds(500)
 
+    /// A disk that has not answered for this long takes no slot.
+    ///
+    /// Its tasks take slots again when it answers. More tasks than ``count`` may run then until
+    /// some have ended.
+    static let longestSilence: Duration = .seconds(10)
+
     /// How many tasks may run at once.
     private(set) var count: Int
+    /// ``count`` at the last pass: a lower number since then sends tasks back to the queue.
+    private var lastCount: Int
     /// The transfer of each task that has one, as long as it holds a connection or a file.
     private(set) var running: [TaskID: RunningTransfer] = [:]
     /// The head starts of tasks that will get the slots of tasks that have arrived.
@@ -42,6 +50,9 @@ final class Slots {
     /// Tasks that could not start because their last transfer was still ending.
     private var heldUp: Set<TaskID> = []
     private var meters: [TaskID: SpeedMeter] = [:]
+    /// The transfers whose disk has not answered for ``longestSilence``, each with the disk's
+    /// device number.
+    private var silent: [TaskID: UInt64] = [:]
     private var startOrder: Int64 = 0
     /// Whether the next commit has to fill slots even if no change asks for it.
     private(set) var isWanted = false
@@ -54,6 +65,7 @@ final class Slots {
 
     init(count: Int, at origin: TimeAndChance.Instant) {
         self.count = count
+        lastCount = count
         self.origin = origin
     }
 
@@ -73,6 +85,8 @@ final class Slots {
         defer { isWanted = false }
         return SchedulingPass(
             slots: count,
+            displaces: count < lastCount,
+            uncounted: Set(silent.keys),
             busy: Set(running.keys).union(ahead.keys.filter { ahead[$0]?.isDropped == true }),
             arrived: arrived,
             ahead: ahead.filter { !$0.value.isDropped }.mapValues(\.arrival),
@@ -106,6 +120,7 @@ final class Slots {
         }
         // A pass that was not committed has no result.
         guard let changes, let next = pass.next else { return }
+        lastCount = pass.slots
         let wanted = Set(next.map(\.id) + changes.filter(\.starts).map(\.after.id))
         for id in ahead.keys.sorted() where !wanted.contains(id) {
             if ahead[id]?.isHandedOver == false { drop(id) }
@@ -223,7 +238,7 @@ final class Slots {
 
     /// Notes the end of a transfer, and starts the next one of a task that kept its slot.
     ///
-    /// - Returns: whether the task may start again now, because only this transfer was in its way.
+    /// - Returns: whether a task may start now, because only this transfer was in its way.
     func end(_ id: TaskID, in coordinator: isolated Coordinator) -> Bool {
         running[id] = nil
         ends.release(id, with: ())
@@ -231,12 +246,13 @@ final class Slots {
         arrived.remove(id)
         untold.remove(id)
         meters[id] = nil
+        let wasSilent = silent.removeValue(forKey: id) != nil
         if let record = pendingStarts.removeValue(forKey: id) {
             start(record, in: coordinator)
             // The task was downloading before, so its progress may be told at once.
             untold.remove(id)
         }
-        return heldUp.remove(id) != nil
+        return heldUp.remove(id) != nil || wasSilent
     }
 
     /// Notes the end of a head start that did not get the slot.
@@ -260,6 +276,29 @@ final class Slots {
         ends.releaseAll(with: ())
         for transfer in running.values { transfer.stop() }
         for id in ahead.keys.sorted() { drop(id) }
+    }
+
+    // MARK: Disks that do not answer
+
+    /// How many downloads take no slot, because their disk does not answer.
+    var stuck: Int { silent.keys.count { !settled.contains($0) } }
+
+    /// Returns a function that tells whether the disk of a folder does not answer.
+    func silence(on disk: DiskQueue) -> @Sendable (String) -> Bool {
+        let devices = Set(silent.values)
+        return { !devices.isEmpty && disk.fileSystem(of: $0).map(devices.contains) == true }
+    }
+
+    /// Looks which disks do not answer, and fills slots if one has fallen silent or answers again.
+    private func noteSilence(in coordinator: isolated Coordinator) {
+        let disk = coordinator.engine.disk
+        let now = running.compactMapValues { transfer in
+            disk.isStuck(in: transfer.directory, for: Self.longestSilence)
+                ? disk.fileSystem(of: transfer.directory) : nil
+        }
+        guard now != silent else { return }
+        silent = now
+        coordinator.fillSlots()
     }
 
     // MARK: What clients see
@@ -320,6 +359,7 @@ final class Slots {
                     let live = live(transfer, id)
                     await coordinator.announcer?.taskProgressed(id, live, of: transfer.live.total)
                 }
+                noteSilence(in: coordinator)
             }
             publisher = nil
         }

@@ -19,8 +19,11 @@ struct HungDiskTests {
     /// Takes three seconds by itself.
     private let paced = TestContent(seed: 97, count: 6 << 20)
 
-    /// A host whose files below `/stuck` stop after ``part`` bytes until the gate opens.
-    private func host(_ goesOn: FaultServer.Gate) throws -> FaultServer {
+    /// A host whose files stop after ``part`` bytes until the gate opens, `/held` until its own does.
+    private func host(
+        _ goesOn: FaultServer.Gate,
+        held: FaultServer.Gate? = nil
+    ) throws -> FaultServer {
         try FaultServer(
             script: .init { request in
                 switch request.path {
@@ -32,7 +35,8 @@ struct HungDiskTests {
                     return ServedFile(small).answer(to: request)
                 default:
                     var file = ServedFile(large)
-                    file.hold = .init(afterBytes: Self.part, until: goesOn)
+                    let gate = request.path == "/held" ? held : nil
+                    file.hold = .init(afterBytes: Self.part, until: gate ?? goesOn)
                     return file.answer(to: request)
                 }
             }
@@ -215,26 +219,41 @@ struct HungDiskTests {
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
-    func `a task that waits for the slot of one that hangs says so`() async throws {
-        let goesOn = FaultServer.Gate()
-        let host = try host(goesOn)
+    func `downloads that hang give up their slots, and take them again`() async throws {
+        let (goesOn, later) = (FaultServer.Gate(), FaultServer.Gate())
+        let host = try host(goesOn, held: later)
         defer { host.stop() }
         try await withService { service in
             try await withHangingDisk(.stoppedProgram) { disk in
                 let client = service.client
                 try await client.set(.maxConcurrentDownloads, to: .number(1))
                 let stuck = try await add("stuck", of: host, to: disk, service)
+                let there = try await service.add(host.url("/small")) { $0.directory = disk.path }
                 try await disk.hang()
                 goesOn.open()
                 let next = try await service.add(host.url("/small"))
-                try await soon("the reason why it waits") {
-                    try await client.explain(next)
-                        == ["queue: 1 of 1 running, 1 of them on a disk that does not answer"]
-                }
-                // Its slot is free once it is paused.
-                try await inTime("Pause") { try await client.pause(stuck) }
-                try await service.waitForState("completed", of: next)
+                let held = try await service.add(host.url("/held"))
+                let last = try await service.add(host.url("/small")) { $0.filename = "last" }
+                // The wait for the disk is over in ten seconds, although nobody calls.
+                try await service.waitForState("completed", of: next, limit: .seconds(30))
+                try await service.waitForBytes(Self.part, of: held)
+                #expect(try await service.state(of: stuck) == "downloading")
+                #expect(try await service.state(of: there) == "waiting")
+                #expect(try await client.explain(there) == ["its disk does not answer"])
+                #expect(
+                    try await client.explain(last)
+                        == ["queue: 2 of 1 running, 1 of them on a disk that does not answer"]
+                )
                 try await disk.answer()
+                try await service.waitForState("completed", of: stuck)
+                #expect(try await service.state(of: held) == "downloading")
+                try await soon("the other download to wait for a slot alone") {
+                    try await client.explain(there) == ["queue: 1 of 1 running"]
+                }
+                later.open()
+                for id in [there, held, last] {
+                    try await service.waitForState("completed", of: id)
+                }
             }
         }
     }

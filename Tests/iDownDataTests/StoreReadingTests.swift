@@ -132,6 +132,7 @@ import iDownState
                     try ids { _ in },
                     try ids { $0.origins = [origin] },
                     try ids { $0.directories = ["/full", "/other"] },
+                    try ids { $0.silentDirectories = ["/full"] },
                     try ids { $0.remote = true },
                     try ids {
                         $0.origins = [origin]
@@ -140,7 +141,9 @@ import iDownState
                     },
                 ]
             }
-            #expect(found == [[1, 2, 3, 4, 5], [2, 3, 4, 5], [1, 3, 4, 5], [4], [4]])
+            #expect(
+                found == [[1, 2, 3, 4, 5], [2, 3, 4, 5], [1, 3, 4, 5], [1, 4, 5], [4], [4]]
+            )
         }
     }
 

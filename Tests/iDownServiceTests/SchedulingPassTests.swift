@@ -23,16 +23,22 @@ import iDownTesting
         arrived: Set<TaskID> = [],
         ahead: [TaskID: TransferEvent?] = [:],
         firstOrder: Int64 = 1,
-        mayStart: Bool = true
+        mayStart: Bool = true,
+        displaces: Bool = true,
+        uncounted: Set<TaskID> = [],
+        isSilent: @escaping @Sendable (String) -> Bool = { _ in false }
     ) -> SchedulingPass {
         SchedulingPass(
             slots: slots,
+            displaces: displaces,
+            uncounted: uncounted,
             busy: busy,
             arrived: arrived,
             ahead: ahead,
             firstOrder: firstOrder,
             isWanted: true,
-            mayStart: mayStart
+            mayStart: mayStart,
+            surroundings: { Surroundings(isSilent: isSilent) }
         )
     }
 
@@ -57,6 +63,41 @@ import iDownTesting
             #expect(try await store.commit { try tight.run($0) }.isEmpty)
             let wide = pass(slots: 2, busy: [busy])
             #expect(try await store.commit { try wide.run($0) }.map(\.after.id) == [next])
+        }
+    }
+
+    @Test func `a disk that does not answer takes no slot, and gets no task`() async throws {
+        try await withStore { store in
+            let running = try await store.insertRunning(2)
+            let busy = try await store.insert(url: "busy", directory: "/silent")
+            for number in 1...3 {
+                try await store.insert(url: "\(number)", directory: "/silent/\(number)") { record in
+                    record.file = LocalFile(name: "\(number)", fileSystem: 1, mark: UInt64(number))
+                }
+            }
+            let next = try await store.insert(url: "next", directory: "/")
+            let pass = pass(
+                slots: 1,
+                busy: [busy],
+                uncounted: Set(running),
+                isSilent: { $0.hasPrefix("/silent") }
+            )
+            #expect(try await store.commit { try pass.run($0) }.map(\.after.id) == [next])
+            #expect(pass.heldUp.isEmpty)
+        }
+    }
+
+    @Test func `tasks of a disk that answers again displace none and are displaced by none`()
+        async throws
+    {
+        try await withStore { store in
+            let running = try await store.insertRunning(2)
+            try await store.insert(url: "next", directory: "/")
+            let answered = pass(slots: 1, displaces: false)
+            #expect(try await store.commit { try answered.run($0) }.isEmpty)
+            let lowered = pass(slots: 1)
+            let changes = try await store.commit { try lowered.run($0) }
+            #expect(changes.count == 1 && running.contains(changes[0].after.id))
         }
     }
 

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the computer, the network and the hosts allow at one moment, for all tasks.
-package struct Surroundings: Hashable, Sendable {
+package struct Surroundings: Sendable {
     package var conditions: Conditions
     package var wishes: HoldWishes
     /// How long hosts still want to be left alone.
     package var rests: [Origin: Duration]
     /// Folders on file systems with less free space than the reserve.
     package var fullDirectories: Set<String>
+    /// Tells whether the disk of a folder does not answer: no task starts there.
+    package var isSilent: @Sendable (String) -> Bool
 
     package init(
         conditions: Conditions = Conditions(),
         wishes: HoldWishes = HoldWishes(),
         rests: [Origin: Duration] = [:],
-        fullDirectories: Set<String> = []
+        fullDirectories: Set<String> = [],
+        isSilent: @escaping @Sendable (String) -> Bool = { _ in false }
     ) {
         self.conditions = conditions
         self.wishes = wishes
         self.rests = rests
         self.fullDirectories = fullDirectories
+        self.isSilent = isSilent
     }
 
     /// Returns what keeps a task from starting now.

@@ -145,6 +145,7 @@ package final class Engine: Sendable {
         return RunningTransfer(
             attempt: job.attempt,
             startedAt: time.now,
+            directory: job.request.directory,
             live: live,
             controls: controls,
             work: work

@@ -8,6 +8,8 @@ package import iDownState
 package final class RunningTransfer: Sendable {
     package let attempt: AttemptNumber
     package let startedAt: TimeAndChance.Instant
+    /// The folder of its file.
+    package let directory: String
     /// The present progress; any thread reads it without waiting.
     package let live: LiveProgress
 
@@ -17,12 +19,14 @@ package final class RunningTransfer: Sendable {
     init(
         attempt: AttemptNumber,
         startedAt: TimeAndChance.Instant,
+        directory: String,
         live: LiveProgress,
         controls: Controls,
         work: Task<Void, Never>
     ) {
         self.attempt = attempt
         self.startedAt = startedAt
+        self.directory = directory
         self.live = live
         self.controls = controls
         self.work = work
