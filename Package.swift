@@ -173,6 +173,7 @@ let package = Package(
                 "CExpat",
                 "CLinux",
                 "Curl",
+                "Executors",
                 "iDownState",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],

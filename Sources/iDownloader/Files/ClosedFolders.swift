@@ -10,14 +10,9 @@ import Synchronization
 /// do not wait for it until it answers.
 final class ClosedFolders: Sendable {
     private struct Folder {
-        let queue = DispatchQueue(label: "org.idown.closed-folder")
+        let thread = DiskThread(label: "org.idown.closed-folder")
         /// Where the folder last led; nil before it has answered, and where it led nowhere.
         var path: String?
-        /// How many looks at it have begun, and how many of them are over.
-        var begun = 0
-        var done = 0
-        /// Whether it did not answer in time and has not answered since.
-        var isSilent = false
     }
 
     private let fileSystem: FileSystem
@@ -40,40 +35,27 @@ final class ClosedFolders: Sendable {
         let texts = texts.filter { $0.utf8.first == UInt8(ascii: "/") }
         let looks = texts.compactMap(look(at:))
         let end = DispatchTime.now() + longestWait / .seconds(1)
-        for look in looks where look.answer.wait(timeout: end) == .timedOut {
-            folders.withLock { folders in
-                guard let folder = folders[look.key], folder.done < look.number else { return }
-                folders[look.key]?.isSilent = true
-            }
-        }
+        for answer in looks { _ = answer.wait(timeout: end) }
         return texts
             + folders.withLock { folders in texts.compactMap { folders[Array($0.utf8)]?.path } }
     }
 
     /// Begins a look; returns nil for a folder that still owes the answer to an earlier one.
-    private func look(
-        at text: String
-    ) -> (key: [UInt8], number: Int, answer: DispatchSemaphore)? {
+    private func look(at text: String) -> DispatchSemaphore? {
         let key = Array(text.utf8)
-        let begun: (queue: DispatchQueue, number: Int)? = folders.withLock { folders in
-            var folder = folders[key] ?? Folder()
-            guard !folder.isSilent else { return nil }
-            folder.begun += 1
-            folders[key] = folder
-            return (folder.queue, folder.begun)
+        let thread = folders.withLock { folders in
+            folders[key] = folders[key] ?? Folder()
+            return folders[key]?.thread
         }
-        guard let begun else { return nil }
+        guard let thread, !thread.isStuck(for: longestWait / 2) else { return nil }
         let answer = DispatchSemaphore(value: 0)
-        begun.queue.async { [self] in
-            let target = try? TargetFolder.resolve(text, fileSystem)
-            folders.withLock { folders in
-                // After an error the folder may still be where it last led.
-                if let target { folders[key]?.path = target.path }
-                folders[key]?.done += 1
-                folders[key]?.isSilent = false
+        thread.async { [self] in
+            // After an error the folder may still be where it last led.
+            if let target = try? TargetFolder.resolve(text, fileSystem) {
+                folders.withLock { $0[key]?.path = target.path }
             }
             answer.signal()
         }
-        return (key, begun.number, answer)
+        return answer
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import Dispatch
+import Executors
 import Glibc
 import Synchronization
 
@@ -35,18 +35,13 @@ final class UserFiles: Sendable {
 
     /// The metadata by which a change of the file is noticed; stat(2).
     fileprivate struct Source: Equatable, Sendable {
-        let device: UInt64
-        let inode: UInt64
-        let size: Int64
-        let changed: [Int]
+        private let facts: [Int]
 
         init(_ status: stat) {
-            device = UInt64(status.st_dev)
-            inode = UInt64(status.st_ino)
-            size = Int64(status.st_size)
-            changed = [
-                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
-                status.st_ctim.tv_nsec,
+            facts = [
+                Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
+                status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+                status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
             ]
         }
     }
@@ -57,15 +52,8 @@ final class UserFiles: Sendable {
         var paths: [String] = []
         /// The file among them that lists known SSH hosts.
         var knownHosts: String?
-        /// The callers that wait for the next look; nil if none is queued.
-        var queued: [CheckedContinuation<Void, Never>]?
-        /// The callers that wait for the present look.
+        /// The callers that wait for the next look.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// When the oldest unfinished look was asked for; nil if there is none.
-        var askedAt: ContinuousClock.Instant?
-        var hasTimer = false
-        /// Whether the present look takes longer than callers wait.
-        var isLate = false
     }
 
     private static let longestLook: Duration = .seconds(2)
@@ -73,7 +61,7 @@ final class UserFiles: Sendable {
     private static let limit = 16 << 20
 
     private let state = Mutex(State())
-    private let queue = DispatchQueue(label: "org.idown.user-files")
+    private let thread = DiskThread(label: "org.idown.user-files")
 
     /// Returns the copy of a file as of the last look; nil if the file could not be read.
     func copy(of path: String) -> Copy? { state.withLock { $0.copies[path] } }
@@ -87,49 +75,25 @@ final class UserFiles: Sendable {
     ///   - paths: the files.
     ///   - knownHosts: the file among them that lists known SSH hosts (``KnownHosts``).
     func refresh(_ paths: [String], knownHosts: String? = nil) async {
-        guard !paths.isEmpty else { return }
-        await withCheckedContinuation { waiter in
-            let (isToWait, isToLook, isToTime) = state.withLock { state in
-                (state.paths, state.knownHosts) = (paths, knownHosts)
-                guard !state.isLate else { return (false, false, false) }
-                let isNew = state.queued == nil
-                state.queued = (state.queued ?? []) + [waiter]
-                state.askedAt = state.askedAt ?? .now
-                defer { state.hasTimer = true }
-                return (true, isNew, !state.hasTimer)
-            }
-            if !isToWait { waiter.resume() }
-            if isToLook { queue.async { [self] in look() } }
-            if isToTime { watch(for: Self.longestLook) }
-        }
-    }
-
-    /// Resumes callers that have waited too long, after `time`.
-    private func watch(for time: Duration) {
-        Task { [self] in
-            try? await Task.sleep(for: time, clock: .continuous)
-            let (rest, late) = state.withLock { state in
-                let rest = state.askedAt.map { Self.longestLook - (.now - $0) }
-                state.hasTimer = (rest ?? .zero) > .zero
-                guard let rest, rest <= .zero else {
-                    return (rest, [CheckedContinuation<Void, Never>]())
+        guard !paths.isEmpty, !thread.isStuck(for: Self.longestLook) else { return }
+        _ = await withTimeLimit(Self.longestLook) { [self] in
+            await withCheckedContinuation { waiter in
+                let isFirst = state.withLock { state in
+                    (state.paths, state.knownHosts) = (paths, knownHosts)
+                    state.waiters.append(waiter)
+                    return state.waiters.count == 1
                 }
-                state.isLate = true
-                defer { (state.waiters, state.queued) = ([], state.queued.map { _ in [] }) }
-                return (nil, state.waiters + (state.queued ?? []))
+                if isFirst { thread.async { [self] in look() } }
             }
-            for waiter in late { waiter.resume() }
-            if let rest { watch(for: rest) }
         }
     }
 
     // MARK: On the reading thread
 
     private func look() {
-        let (paths, knownHosts) = state.withLock { state in
-            state.waiters = state.queued ?? []
-            state.queued = nil
-            return (state.paths, state.knownHosts)
+        let (paths, knownHosts, waiters) = state.withLock { state in
+            defer { state.waiters = [] }
+            return (state.paths, state.knownHosts, state.waiters)
         }
         for path in paths {
             let copy = Self.copy(of: path, unlessIn: copy(of: path)) { bytes in
@@ -138,13 +102,7 @@ final class UserFiles: Sendable {
             // Store each copy immediately: reading the next file may hang.
             state.withLock { $0.copies[path] = copy }
         }
-        let waiters = state.withLock { state in
-            state.copies = state.copies.filter { paths.contains($0.key) }
-            state.askedAt = state.queued == nil ? nil : .now
-            state.isLate = false
-            defer { state.waiters = [] }
-            return state.waiters
-        }
+        state.withLock { $0.copies = $0.copies.filter { paths.contains($0.key) } }
         for waiter in waiters { waiter.resume() }
     }
 
