@@ -28,7 +28,7 @@ enum Diagnosis {
         do {
             findings.append(version(try await client.version()))
             if case .text(let path?) = try await client.value(of: .downloadDirectory) {
-                findings += folder(path)
+                findings += taken([("download folder", { folder(path) })])
             }
             var counts: [String] = []
             for state in TaskProperties.State.known {
@@ -85,6 +85,20 @@ enum Diagnosis {
             "idownd \(version) is running, but this is idown \(Contract.version)",
             advice: "idown service restart"
         )
+    }
+
+    /// Takes all looks at once; a disk that does not answer is a finding, too.
+    static func taken(_ looks: [(what: String, look: @Sendable () -> [Finding])]) -> [Finding] {
+        zip(looks, TimeLimit.run(looks.map(\.look))).flatMap { look, findings in
+            findings ?? [
+                Finding(
+                    look.what,
+                    .wrong,
+                    TimeLimit.noAnswer,
+                    advice: "connect the disk or its server again, or wait for it"
+                )
+            ]
+        }
     }
 
     /// Checks whether downloads can be written to a folder, and its free space: statvfs(3).

@@ -34,9 +34,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         var findings = await Diagnosis.ofService()
-        findings += Diagnosis.ofSettings()
-        findings += Diagnosis.ofInstallation(DesktopFolders())
-        findings += Diagnosis.ofLibraries()
+        findings += Diagnosis.taken([
+            ("settings", Diagnosis.ofSettings),
+            ("own folders", { Diagnosis.ofInstallation(DesktopFolders()) }),
+            ("idownd", Diagnosis.ofLibraries),
+        ])
         if report { findings += Diagnosis.ofSystem() }
         if json {
             try Output.json(findings)

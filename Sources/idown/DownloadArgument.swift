@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import iDownView
 
 /// An argument that names a download: a URL, or a metalink file of this machine.
@@ -27,7 +26,7 @@ enum DownloadArgument: Hashable {
     ///
     /// - Throws: `ExitCode` after telling the mistake.
     static func checkedURL(_ text: String) throws -> String {
-        if let url = URLText.completed(text), !isFile(text) {
+        if let url = URLText.completed(text), !TimeLimit.exists(text) {
             Output.talk("idown: assuming \(ShownURL(url))")
             return url
         }
@@ -57,8 +56,7 @@ enum DownloadArgument: Hashable {
             return false
         }
         // `example.org/x.meta4` is a URL, unless there is such a file.
-        return isFile(text) || "/.~".contains(text[text.startIndex]) || !text.contains("/")
+        return "/.~".contains(text[text.startIndex]) || !text.contains("/")
+            || TimeLimit.exists(text)
     }
-
-    private static func isFile(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }

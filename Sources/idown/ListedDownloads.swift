@@ -66,6 +66,11 @@ struct ListedDownloads {
         _ options: AddOptions,
         into ids: inout [String]
     ) async throws(ManagerError) {
+        if let usualFolder, case let folder = options.directory ?? usualFolder,
+            !TimeLimit.diskAnswers(folder)
+        {
+            throw ManagerError(.invalidDestination, "cannot reach \(folder): \(TimeLimit.noAnswer)")
+        }
         var completed: [String: String] = [:]
         if skipsCompleted {
             for url in urls { completed[url] = try await self.completed(url, options) }

@@ -32,13 +32,15 @@ enum ServiceProgram {
         close(questionEnd)
         defer { close(answerEnd) }
         guard code == 0 else { return nil }
-        let answer = read(answerEnd)
-        if answer == nil { kill(child, SIGKILL) }
+        let answer =
+            TimeLimit.run(atMost: patience) {
+                Descriptor.read(answerEnd, atMost: longestAnswer)
+            } ?? nil
+        // A program that has more to write would wait for ever.
+        if answer.map({ $0.count > longestAnswer }) ?? true { kill(child, SIGKILL) }
         guard OtherProgram.end(of: child) == 0, let answer,
             let text = String(validating: answer, as: UTF8.self)
-        else {
-            return nil
-        }
+        else { return nil }
         return text.unicodeScalars.last == "\n" ? String(text.unicodeScalars.dropLast()) : text
     }
 
@@ -80,27 +82,5 @@ enum ServiceProgram {
         // Without a copy of the other end the child sees the end of its input.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
-    }
-
-    /// Returns all bytes until the end: poll(2), read(2); nil if the end does not come in time.
-    private static func read(_ file: CInt) -> [UInt8]? {
-        let deadline = ContinuousClock.now + patience
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 4096)
-        while bytes.count <= longestAnswer {
-            let left = deadline - .now
-            guard left > .zero else { return nil }
-            var wish = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-            guard poll(&wish, 1, CInt(left.components.seconds) * 1_000 + 1) > 0 else {
-                if errno == EINTR { continue }
-                return nil
-            }
-            let count = Glibc.read(file, &piece, piece.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            if count == 0 { return bytes }
-            bytes += piece.prefix(count)
-        }
-        return nil
     }
 }

@@ -56,6 +56,10 @@ struct VerifyCommand: AsyncParsableCommand {
         _ task: TaskProperties,
         _ client: ManagerClient
     ) async throws(ManagerError) -> (line: String?, status: ExitStatus?) {
+        guard TimeLimit.diskAnswers(task.path) else {
+            Output.complain("\(task.id): cannot reach \(task.path): \(TimeLimit.noAnswer)")
+            return (nil, .fileFailure)
+        }
         let integrity = try await client.verify(task.id)
         let checked = try await client.getTask(task.id)
         guard checked.errorCode.isEmpty else {

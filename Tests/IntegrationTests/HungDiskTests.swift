@@ -259,6 +259,37 @@ struct HungDiskTests {
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `a command that needs a disk that hangs says so and ends`() async throws {
+        let host = try host(FaultServer.Gate())
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let url = host.url("/small")
+                try TestFile.write(url, to: try #require(disk.mirror) + "/list")
+                let id = try await service.add(url) { $0.directory = disk.path }
+                try await service.waitForState("completed", of: id)
+                try await service.client.set(.downloadDirectory, to: .text(disk.path))
+                try await disk.hang()
+                let commands = [
+                    ["doctor"], ["open", id], ["reveal", id], ["verify", id],
+                    ["add", "-i", disk.path + "/list"], ["add", "-c", "-d", disk.path, url],
+                ]
+                for command in commands {
+                    let told = try await idown(command, in: service)
+                    #expect(told.status != .exited(0), "\(command): \(told)")
+                    let text = told.standardOutput + told.standardError
+                    #expect(text.contains("its disk does not answer"), "\(command): \(told)")
+                }
+                let home = ["XDG_CONFIG_HOME": disk.path, "XDG_DATA_HOME": disk.path]
+                let told = try await idown(["doctor"], in: service, environment: home)
+                #expect(told.status == .exited(1), "\(told)")
+                #expect(told.standardOutput.contains("own folders"), "\(told)")
+                try await disk.answer()
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
     func `a closed folder that hangs holds up no download, and stays closed`() async throws {
         let host = try host(FaultServer.Gate())
         defer { host.stop() }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
-import Dispatch
 import Glibc
 import iDownBus
 
@@ -36,6 +35,9 @@ enum FinishedFiles {
                 .invalidState,
                 "download \(task.id) is \(task.state), not completed; \(advice(for: task))"
             )
+        }
+        guard TimeLimit.diskAnswers(task.path) else {
+            throw Refusal(.fileFailure, "cannot reach \(task.path): \(TimeLimit.noAnswer)")
         }
         guard access(task.path, F_OK) == 0 else {
             let isGone = errno == ENOENT || errno == ENOTDIR
@@ -150,24 +152,9 @@ extension FinishedFiles {
             let reason = String(cString: strerror(code))
             throw Refusal(.failed, "xdg-open did not start: \(reason); the file is \(file)")
         }
-        guard let status = await end(of: process), status != 0 else { return }
+        let status = TimeLimit.run(atMost: programPatience) { OtherProgram.end(of: process) }
+        guard let status, status != 0 else { return }
         throw Refusal(.failed, "xdg-open could not open \(path): \(meaning(of: status))")
-    }
-
-    /// Returns how a child ended, as waitpid(2) tells it; nil while it still runs after some time.
-    private static func end(of process: pid_t) async -> CInt? {
-        let (ends, tell) = AsyncStream.makeStream(of: CInt?.self)
-        // A thread of its own, which blocks for as long as the program runs.
-        DispatchQueue(label: "org.idown.program").async {
-            tell.yield(OtherProgram.end(of: process))
-        }
-        let clock = Task {
-            try await Task.sleep(for: programPatience)
-            tell.yield(nil)
-        }
-        defer { clock.cancel() }
-        var iterator = ends.makeAsyncIterator()
-        return await iterator.next() ?? nil
     }
 
     /// Exit codes of xdg-open(1).
