@@ -290,6 +290,40 @@ struct HungDiskTests {
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `a finished file on a disk that hangs is renamed later, or its task tells why not`()
+        async throws
+    {
+        let host = try host(FaultServer.Gate())
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let client = service.client
+                let files = try #require(disk.mirror)
+                let id = try await service.add(host.url("/small")) { $0.directory = disk.path }
+                try await service.waitForState("completed", of: id)
+                for (name, folder) in [("new", nil), (nil, service.home.path + "/elsewhere")] {
+                    try await disk.hang()
+                    try await inTime("SetOptions") {
+                        var options = EditOptions()
+                        options.values.filename = name
+                        options.values.directory = folder
+                        try await client.setOptions(options, of: id)
+                    }
+                    #expect(try await client.getTask(id).activity == .moving)
+                    try await disk.answer()
+                    try await soon("the end of the move") {
+                        try await client.getTask(id).activity != .moving
+                    }
+                    let task = try await client.getTask(id)
+                    #expect(task.path == disk.path + "/new")
+                    #expect(task.errorCode == (folder == nil ? "" : "File.Failed"))
+                    #expect(TestFile.names(in: files) == ["new"])
+                }
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
     func `a closed folder that hangs holds up no download, and stays closed`() async throws {
         let host = try host(FaultServer.Gate())
         defer { host.stop() }
