@@ -81,6 +81,21 @@ struct DatabaseFile {
         }
     }
 
+    /// Makes the file smaller if removed tasks leave three quarters of it, and 1 MiB, unused.
+    ///
+    /// Copying the rest holds up the start: for 0.3 seconds at most with a tenth of 27 MB in use, for
+    /// half a second with half, for more than a second with three quarters.
+    func shrink(_ pool: DatabasePool) throws {
+        try pool.writeWithoutTransaction { database in
+            let unused = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+            let all = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+            guard unused >= 256, unused >= all / 4 * 3 else { return }
+            // The copy may hold secrets, and is not written to a file in another folder.
+            try database.execute(sql: "PRAGMA temp_store = MEMORY; VACUUM")
+            try database.execute(sql: "PRAGMA temp_store = DEFAULT")
+        }
+    }
+
     /// Opens a read-only connection that never waits for locks; the database must be open already.
     func openQuickReader() throws(StoreFailure) -> DatabaseQueue {
         try translatingErrors {

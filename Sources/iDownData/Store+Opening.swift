@@ -66,6 +66,8 @@ extension Store {
                 report.recovery = try salvage.recovery(from: broken, in: pool)
             }
             try alignIDs(ids, in: pool)
+            // On a full disk the file keeps its size.
+            try? file.shrink(pool)
             // A crash leaves pages in the log that may hold secrets which no record has any more.
             _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             let quickReader = try file.openQuickReader()

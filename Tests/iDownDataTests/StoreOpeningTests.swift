@@ -60,6 +60,29 @@ import iDownTesting
         }
     }
 
+    @Test func `the file gets smaller once most tasks are removed`() async throws {
+        try await withTemporaryFolder { folder in
+            try await fill(folder, tasks: 10_000)
+            func size() throws -> Int {
+                try #require(try files.status(folder + "/tasks.sqlite")).st_size
+            }
+            let full = try size()
+            for (left, isSmaller) in [(5_000, false), (10, true)] {
+                let store = try Store.open(folder: folder, now: .someTime).store
+                try await store.commit { transaction in
+                    _ = try transaction.texts("DELETE FROM task WHERE id > \(left)")
+                }
+                try store.close()
+                #expect(try size() >= full)
+                let (smaller, report) = try Store.open(folder: folder, now: .someTime)
+                #expect(report.recovery == nil)
+                #expect(try await smaller.urls() == (1...left).map { "http://a/\($0)" })
+                try smaller.close()
+                #expect((try size() < full / 4) == isSmaller)
+            }
+        }
+    }
+
     @Test func `a list from before metalinks had tasks is taken over`() async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 2)
