@@ -31,23 +31,7 @@ package struct RampUp: Hashable, Sendable {
         /// How long a request waits for its head.
         package var headTime: Duration
         /// Whether a rate limit, not the network or the server, sets the pace.
-        package var isThrottled: Bool
-
-        package init(
-            open: Int,
-            pending: Int,
-            bytesPerSecond: Int64?,
-            bytesLeft: Int64,
-            headTime: Duration,
-            isThrottled: Bool = false
-        ) {
-            self.open = open
-            self.pending = pending
-            self.bytesPerSecond = bytesPerSecond
-            self.bytesLeft = bytesLeft
-            self.headTime = headTime
-            self.isThrottled = isThrottled
-        }
+        package var isThrottled = false
     }
 
     private struct Step: Hashable, Sendable {

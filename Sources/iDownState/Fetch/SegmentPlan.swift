@@ -24,31 +24,13 @@ package struct SegmentPlan: Hashable, Sendable {
         /// The offset after the last byte that the connection is to bring.
         package var end: Int64
         /// Whether the head of its answer has been judged, so that bytes come.
-        package var isJudged: Bool
+        package var isJudged = true
         /// The time since its head was judged, or since it was asked for.
-        package var age: Duration
+        package var age = Duration.zero
         /// The rate over the last second; nil while it is too early to say.
         package var bytesPerSecond: Int64?
         /// The id of the piece that it races; nil where it races none.
         package var rival: Int?
-
-        package init(
-            id: Int,
-            position: Int64,
-            end: Int64,
-            isJudged: Bool = true,
-            age: Duration = .zero,
-            bytesPerSecond: Int64? = nil,
-            rival: Int? = nil
-        ) {
-            self.id = id
-            self.position = position
-            self.end = end
-            self.isJudged = isJudged
-            self.age = age
-            self.bytesPerSecond = bytesPerSecond
-            self.rival = rival
-        }
     }
 
     /// One decision.
@@ -76,39 +58,15 @@ package struct SegmentPlan: Hashable, Sendable {
     /// The most connections; a race may add one to those that are wanted.
     package var ceiling: Int
     /// How many more connections the hosts allow.
-    package var room: Int
+    package var room = Int.max
     /// How long a request waits for the head of its answer.
-    package var headTime: Duration
+    package var headTime: Duration = .milliseconds(50)
     /// The bytes a second that one connection typically brings; nil while that is unknown.
     package var typical: Int64?
     /// Whether the rest of a slow piece may be asked for a second time.
-    package var mayRace: Bool
+    package var mayRace = true
     /// Whether a slow connection may be ended for a new one, where no further one is allowed.
-    package var mayReplace: Bool
-
-    package init(
-        total: Int64,
-        stored: SegmentMap,
-        pieces: [Piece],
-        wanted: Int,
-        ceiling: Int,
-        room: Int = .max,
-        headTime: Duration = .milliseconds(50),
-        typical: Int64? = nil,
-        mayRace: Bool = true,
-        mayReplace: Bool = false
-    ) {
-        self.total = total
-        self.stored = stored
-        self.pieces = pieces
-        self.wanted = wanted
-        self.ceiling = ceiling
-        self.room = room
-        self.headTime = headTime
-        self.typical = typical
-        self.mayRace = mayRace
-        self.mayReplace = mayReplace
-    }
+    package var mayReplace = false
 
     /// The decisions, in the order in which they are to be carried out.
     package var steps: [Step] {

@@ -44,13 +44,6 @@ package struct Sources: Hashable, Sendable {
         package var hasMore: Bool
         /// Whether the bytes on disk had another owner before.
         package var hasTakenOver: Bool
-
-        package init(isEmpty: Bool, owner: Int?, hasMore: Bool, hasTakenOver: Bool) {
-            self.isEmpty = isEmpty
-            self.owner = owner
-            self.hasMore = hasMore
-            self.hasTakenOver = hasTakenOver
-        }
     }
 
     /// What the next attempt has to know, so that it does not begin with a source whose file is

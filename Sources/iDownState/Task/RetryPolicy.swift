@@ -30,23 +30,11 @@ package enum RetryPolicy {
         /// How many tries have failed.
         package var tries: UInt32
         /// The time that the tries and the waits between them have taken.
-        package var waited: Duration
+        package var waited = Duration.zero
         /// Whether the host has answered the task before, or has given it bytes.
-        package var isHostKnown: Bool
+        package var isHostKnown = false
         /// How long the task is tried; nil without a limit.
-        package var limit: Duration?
-
-        package init(
-            tries: UInt32,
-            waited: Duration = .zero,
-            isHostKnown: Bool = false,
-            limit: Duration? = .seconds(usualRetryFor)
-        ) {
-            self.tries = tries
-            self.waited = waited
-            self.isHostKnown = isHostKnown
-            self.limit = limit
-        }
+        package var limit: Duration? = .seconds(usualRetryFor)
 
         /// The time that is left; nil without a limit.
         package var left: Duration? { limit.map { max(.zero, $0 - waited) } }

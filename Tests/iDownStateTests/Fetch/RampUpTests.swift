@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 @Suite struct RampUpTests {
     /// A large file at a server that gives each connection so much.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// Offsets and lengths are in MiB.
 @Suite struct SegmentPlanTests {

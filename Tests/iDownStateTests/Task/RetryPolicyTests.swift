@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 import iDownTesting
+
+@testable import iDownState
 
 @Suite struct RetryPolicyTests {
     private static let reset = Failure(.networkReset, "cut", isTransient: true)
