@@ -21,7 +21,9 @@ extension Coordinator {
 
     /// Changes a task's place in the queue; returns once the change is durable.
     package func setPriority(_ priority: Int32, of id: TaskID) async throws {
-        try await decide(on: id) { record throws(Refusal) in try record.setPriority(priority) }
+        var edit = TaskEdit()
+        edit.priority = priority
+        try await decide(on: id) { [edit] record throws(Refusal) in try record.edit(edit) }
     }
 
     /// Limits a task's bytes a second, 0 for no limit; returns once the change is durable.

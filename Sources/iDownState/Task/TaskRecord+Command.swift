@@ -16,14 +16,6 @@ extension TaskRecord {
         }
     }
 
-    /// Changes the task's priority in the queue; a running task is not affected.
-    package mutating func setPriority(_ priority: Int32) throws(Refusal) -> [Effect] {
-        guard intent != .remove else { throw .gone }
-        guard self.priority != priority else { return [] }
-        self.priority = priority
-        return [.persist, .announce]
-    }
-
     /// Changes the task's speed limit, in bytes a second; 0 for no limit.
     package mutating func limitSpeed(to limit: Int64) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
