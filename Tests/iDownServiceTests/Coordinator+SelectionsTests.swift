@@ -5,10 +5,10 @@ import Synchronization
 import Testing
 import iDownState
 import iDownTesting
-import iDownloader
 
 @testable import iDownData
 @testable import iDownService
+@testable import iDownloader
 
 @Suite struct CoordinatorSelectionsTests {
     private func states(_ hub: Hub) async throws -> [TaskState.Kind] {

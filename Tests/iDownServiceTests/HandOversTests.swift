@@ -4,11 +4,11 @@ import Synchronization
 import Testing
 import iDownBus
 import iDownData
-import iDownState
 import iDownTesting
-import iDownloader
 
 @testable import iDownService
+@testable import iDownState
+@testable import iDownloader
 
 /// What browsers hand over, as the coordinator keeps it.
 @Suite struct HandOversTests {

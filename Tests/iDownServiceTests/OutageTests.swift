@@ -3,9 +3,9 @@
 import Testing
 import iDownState
 import iDownTesting
-import iDownloader
 
 @testable import iDownService
+@testable import iDownloader
 
 /// Hosts that are down for a while, seen by a clock on which a second takes a millisecond.
 @Suite(.timeLimit(.minutes(2))) struct OutageTests {

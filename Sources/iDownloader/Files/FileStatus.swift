@@ -10,17 +10,13 @@ package struct FileIdentity: Hashable, Sendable {
     /// When the file was made, in nanoseconds since 1970-01-01 UTC; 0 if the file system does not
     /// record that.
     package let birth: Int64
+}
 
+extension FileIdentity {
     init(_ status: statx) {
         device = UInt64(status.stx_dev_major) << 32 | UInt64(status.stx_dev_minor)
         inode = status.stx_ino
         birth = status.stx_btime.tv_sec &* 1_000_000_000 &+ Int64(status.stx_btime.tv_nsec)
-    }
-
-    package init(device: UInt64, inode: UInt64, birth: Int64) {
-        self.device = device
-        self.inode = inode
-        self.birth = birth
     }
 }
 

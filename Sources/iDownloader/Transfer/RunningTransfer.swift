@@ -5,7 +5,7 @@ import Synchronization
 package import iDownState
 
 /// A running transfer, for its owner.
-package final class RunningTransfer: Sendable {
+package struct RunningTransfer: Sendable {
     package let attempt: AttemptNumber
     package let startedAt: TimeAndChance.Instant
     /// The folder of its file.
@@ -13,24 +13,8 @@ package final class RunningTransfer: Sendable {
     /// The present progress; any thread reads it without waiting.
     package let live: LiveProgress
 
-    private let controls: Controls
-    private let work: Task<Void, Never>
-
-    init(
-        attempt: AttemptNumber,
-        startedAt: TimeAndChance.Instant,
-        directory: String,
-        live: LiveProgress,
-        controls: Controls,
-        work: Task<Void, Never>
-    ) {
-        self.attempt = attempt
-        self.startedAt = startedAt
-        self.directory = directory
-        self.live = live
-        self.controls = controls
-        self.work = work
-    }
+    let controls: Controls
+    let work: Task<Void, Never>
 
     /// Stops the transfer: stored bytes are synced and recorded, and the connections are closed.
     package func stop() { controls.stop() }

@@ -7,27 +7,14 @@ package import iDownState
 package struct TimeAndChance: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
-    private let readCalendar: @Sendable () -> WallTime
-    private let readClock: @Sendable () -> Instant
-    private let wait: @Sendable (Instant) async throws -> Void
-    private let roll: @Sendable () -> UInt64
-
-    /// - Parameters:
-    ///   - readCalendar: the date, which the user may set.
-    ///   - readClock: a clock that only goes forward, also while the machine sleeps.
-    ///   - wait: returns at that moment; throws where the task is cancelled before.
-    ///   - roll: a random number, all values equally likely.
-    package init(
-        readCalendar: @escaping @Sendable () -> WallTime,
-        readClock: @escaping @Sendable () -> Instant,
-        wait: @escaping @Sendable (Instant) async throws -> Void,
-        roll: @escaping @Sendable () -> UInt64
-    ) {
-        self.readCalendar = readCalendar
-        self.readClock = readClock
-        self.wait = wait
-        self.roll = roll
-    }
+    /// Returns the date, which the user may set.
+    let readCalendar: @Sendable () -> WallTime
+    /// Reads a clock that only goes forward, also while the machine sleeps.
+    let readClock: @Sendable () -> Instant
+    /// Returns at that moment; throws where the task is cancelled before.
+    let wait: @Sendable (Instant) async throws -> Void
+    /// Returns a random number, all values equally likely.
+    let roll: @Sendable () -> UInt64
 
     /// The system's: CLOCK_REALTIME and CLOCK_BOOTTIME of clock_gettime(2), getrandom(2).
     package static let system = TimeAndChance(

@@ -4,7 +4,8 @@ import DBus
 import Synchronization
 import iDownState
 import iDownTesting
-import iDownloader
+
+@testable import iDownloader
 
 /// One run of the service in a simulation, from its start to its end.
 ///

@@ -3,7 +3,8 @@
 import Glibc
 import Testing
 import iDownTesting
-import iDownloader
+
+@testable import iDownloader
 
 @Suite struct FileSystemTests {
     @Test func `a call that is chosen fails once with the chosen error`() async throws {

@@ -4,9 +4,10 @@ import Curl
 import Glibc
 import Synchronization
 import Testing
-import iDownState
 import iDownTesting
-import iDownloader
+
+@testable import iDownState
+@testable import iDownloader
 
 /// A real engine and a real folder that it downloads to.
 struct Site: Sendable {
