@@ -39,15 +39,14 @@ package struct HostsFile: Sendable {
             let entries = try? JSONDecoder().decode([Entry].self, from: Data(bytes))
         else { return [] }
         return entries.map { entry in
-            HostKnowledge(
-                host: entry.host,
-                limit: entry.limit,
-                useful: entry.useful.map {
-                    UsefulConnections($0, mayBeMore: entry.mayBeMore ?? false)
-                },
-                hasSeveralTags: entry.severalTags ?? false,
-                age: now.since(WallTime(microseconds: entry.learned))
-            )
+            let age = now.since(WallTime(microseconds: entry.learned))
+            var known = HostKnowledge(host: entry.host, age: age)
+            known.limit = entry.limit
+            known.useful = entry.useful.map {
+                UsefulConnections($0, mayBeMore: entry.mayBeMore ?? false)
+            }
+            known.hasSeveralTags = entry.severalTags ?? false
+            return known
         }
     }
 

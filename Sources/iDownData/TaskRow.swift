@@ -58,37 +58,33 @@ struct TaskRow {
     }
 
     private func request() throws(StoreFailure) -> TaskRequest {
-        var headers: [HeaderField] = []
+        var request = TaskRequest(url: try text(.url), directory: try text(.directory))
         if let text: String = try optional(.headers) {
             guard let fields = HeaderText.fields(of: text) else { throw corrupt(.headers) }
-            headers = fields
+            request.headers = fields
         }
         guard let onExisting: OnExisting = try name(.onExisting) else {
             throw corrupt(.onExisting)
         }
-        return TaskRequest(
-            url: try text(.url),
-            directory: try text(.directory),
-            fileName: try optional(.wantedName),
-            headers: headers,
-            referrer: try optional(.referrer),
-            userAgent: try optional(.userAgent),
-            cookies: try optional(.cookies),
-            isPrivate: try flag(.isPrivate),
-            connections: try connections(),
-            onExisting: onExisting,
-            mirrors: (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? [],
-            keptLogins: try name(.loginKey),
-            checksum: try checksum(.checksum),
-            expectedSize: try optional(.expectedSize),
-            retryFor: try count(.retryFor),
-            hasPieceHashes: try flag(.hasPieceHashes),
-            usesStoredLogins: try flag(.usesStoredLogins),
-            metalinkReach: try optional(.metalinkReach),
-            whenDone: try name(.whenDone),
-            owner: try optional(.owner),
-            addedBy: try optional(.addedBy)
-        )
+        request.onExisting = onExisting
+        request.fileName = try optional(.wantedName)
+        request.referrer = try optional(.referrer)
+        request.userAgent = try optional(.userAgent)
+        request.cookies = try optional(.cookies)
+        request.isPrivate = try flag(.isPrivate)
+        request.connections = try connections()
+        request.mirrors = (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? []
+        request.keptLogins = try name(.loginKey)
+        request.checksum = try checksum(.checksum)
+        request.expectedSize = try optional(.expectedSize)
+        request.retryFor = try count(.retryFor)
+        request.hasPieceHashes = try flag(.hasPieceHashes)
+        request.usesStoredLogins = try flag(.usesStoredLogins)
+        request.metalinkReach = try optional(.metalinkReach)
+        request.whenDone = try name(.whenDone)
+        request.owner = try optional(.owner)
+        request.addedBy = try optional(.addedBy)
+        return request
     }
 
     private func connections() throws(StoreFailure) -> Int? {
@@ -185,15 +181,13 @@ struct TaskRow {
     }
 
     private func remote() throws(StoreFailure) -> RemoteVersion {
-        var remote = RemoteVersion(
-            total: try optional(.total),
-            mimeType: try text(.mimeType),
-            servesRanges: try flag(.servesRanges),
-            refusesRanges: try flag(.refusesRanges),
-            dislikesIfRange: try flag(.dislikesIfRange),
-            restsOnProof: try flag(.restsOnProof),
-            needsProof: try flag(.needsProof)
-        )
+        var remote = RemoteVersion(total: try optional(.total))
+        remote.mimeType = try text(.mimeType)
+        remote.servesRanges = try flag(.servesRanges)
+        remote.refusesRanges = try flag(.refusesRanges)
+        remote.dislikesIfRange = try flag(.dislikesIfRange)
+        remote.restsOnProof = try flag(.restsOnProof)
+        remote.needsProof = try flag(.needsProof)
         if let opaque: String = try optional(.entityTag) {
             remote.entityTag = EntityTag(opaque: opaque, isWeak: try flag(.entityTagIsWeak))
         }

@@ -155,12 +155,10 @@ final class HandOverCalls {
 
 extension SeenAnswer {
     fileprivate init(_ options: HandOverOptions) {
-        self.init(
-            status: options.status.map { Int($0) },
-            size: options.size.map { Int64(clamping: $0) },
-            entityTag: options.entityTag,
-            lastModified: options.lastModified,
-            mimeType: options.mimeType
-        )
+        self.init(status: options.status.map { Int($0) })
+        size = options.size.map { Int64(clamping: $0) }
+        entityTag = options.entityTag
+        lastModified = options.lastModified
+        mimeType = options.mimeType
     }
 }

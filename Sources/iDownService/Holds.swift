@@ -9,7 +9,7 @@ import iDownloader
 /// of the computer's sleep.
 final class Holds {
     /// The state of network and power, as their watchers last told it.
-    private(set) var conditions = Conditions()
+    private(set) var conditions = Conditions(isOnline: true)
     /// What the user wants tasks to wait for.
     private(set) var wishes: HoldWishes
     /// Whether the computer is about to sleep or asleep: nothing starts then.

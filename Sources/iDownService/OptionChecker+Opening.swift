@@ -49,12 +49,9 @@ extension OptionChecker {
             opened.enumerated().flatMap { index, item in
                 switch item {
                 case .reference(let reference, let isUsersOwn):
-                    let request = TaskRequest(
-                        url: reference.text,
-                        directory: directory,
-                        usesStoredLogins: isUsersOwn && owner == nil,
-                        owner: owner
-                    )
+                    var request = TaskRequest(url: reference.text, directory: directory)
+                    request.usesStoredLogins = isUsersOwn && owner == nil
+                    request.owner = owner
                     return [NewTask(request: request)]
                 case .metalink:
                     return Self.tasks(for: listed[index] ?? [], in: directory)

@@ -115,19 +115,15 @@ struct OptionChecker: Sendable {
         _ file: FileFacts,
         in directory: String
     ) -> NewTask {
-        NewTask(
-            request: TaskRequest(
-                url: reference.text,
-                directory: directory,
-                fileName: file.name,
-                mirrors: file.mirrors,
-                checksum: file.checksum,
-                expectedSize: file.size,
-                // A sandboxed application must not use the logins that the user has stored.
-                usesStoredLogins: owner == nil,
-                owner: owner
-            )
-        )
+        var request = TaskRequest(url: reference.text, directory: directory)
+        request.fileName = file.name
+        request.mirrors = file.mirrors
+        request.checksum = file.checksum
+        request.expectedSize = file.size
+        // A sandboxed application must not use the logins that the user has stored.
+        request.usesStoredLogins = owner == nil
+        request.owner = owner
+        return NewTask(request: request)
     }
 
     /// Reads the URLs on another thread, because the bus has other calls to serve; the result is

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 import iDownTesting
 
 @testable import iDownData
+@testable import iDownState
 
 @Suite struct HostsFileTests {
     private static let known = [

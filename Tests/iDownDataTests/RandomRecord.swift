@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import iDownState
+@testable import iDownState
 
 /// Random records: each field may have any value, and often has none.
 struct RandomRecord {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import iDownState
 import iDownTesting
 
 @testable import iDownData
+@testable import iDownState
 
 extension WallTime {
     /// 2026-01-31 23:59:59 UTC.

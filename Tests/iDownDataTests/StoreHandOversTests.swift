@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 
 @testable import iDownData
+@testable import iDownState
 
 /// What the store keeps of hand-overs beside the list.
 @Suite struct StoreHandOversTests {

@@ -2,10 +2,10 @@
 
 import Glibc
 import Testing
-import iDownState
 import iDownTesting
 
 @testable import iDownData
+@testable import iDownState
 
 // Recovery of tasks from a damaged database.
 extension StoreOpeningTests {

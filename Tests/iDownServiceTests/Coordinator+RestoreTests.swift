@@ -2,12 +2,12 @@
 
 import Glibc
 import Testing
-import iDownState
 import iDownTesting
 import iDownloader
 
 @testable import iDownData
 @testable import iDownService
+@testable import iDownState
 
 @Suite struct CoordinatorRestoreTests {
     private static let part = LocalFile(name: "a", fileSystem: 0, mark: 2)

@@ -3,11 +3,11 @@
 import Glibc
 import Testing
 import iDownData
-import iDownState
 import iDownTesting
 import iDownloader
 
 @testable import iDownService
+@testable import iDownState
 
 /// Tasks that wait for room on a disk.
 @Suite(.timeLimit(.minutes(2))) struct CoordinatorSpaceTests {

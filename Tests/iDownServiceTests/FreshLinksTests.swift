@@ -2,11 +2,11 @@
 
 import Testing
 import iDownData
-import iDownState
 import iDownTesting
 import iDownloader
 
 @testable import iDownService
+@testable import iDownState
 
 /// A link that is clicked again while its earlier download is unfinished.
 @Suite(.timeLimit(.minutes(2))) struct FreshLinksTests {

@@ -5,11 +5,11 @@ import DBus
 import Glibc
 import Logging
 import iDownData
-import iDownState
 import iDownTesting
 import iDownloader
 
 @testable import iDownService
+@testable import iDownState
 
 /// A coordinator with all that is real around it: store, engine, folder, clock.
 ///

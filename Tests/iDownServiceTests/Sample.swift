@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import iDownData
-import iDownState
 import iDownTesting
+
+@testable import iDownState
 
 extension TestContent {
     /// A file that takes no time.

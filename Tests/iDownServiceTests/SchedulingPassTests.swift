@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 import iDownTesting
 
 @testable import iDownData
 @testable import iDownService
+@testable import iDownState
 
 @Suite struct SchedulingPassTests {
     private func withStore<Value>(_ body: (Store) async throws -> Value) async throws -> Value {

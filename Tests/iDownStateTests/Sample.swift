@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// The values that the machine's tests are written in: a file of 8 MiB, half of it on disk.
 enum Sample {

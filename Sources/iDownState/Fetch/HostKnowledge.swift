@@ -9,21 +9,12 @@ package struct HostKnowledge: Hashable, Sendable {
     /// How many connections to one file were useful; nil where that was not found out.
     package var useful: UsefulConnections?
     /// Whether the host gave one unchanged file several ETags.
-    package var hasSeveralTags: Bool
+    package var hasSeveralTags = false
     /// How long ago the last of this was learned.
     package var age: Duration
+}
 
-    package init(
-        host: String,
-        limit: Int?,
-        useful: UsefulConnections?,
-        hasSeveralTags: Bool = false,
-        age: Duration
-    ) {
-        self.host = host
-        self.limit = limit
-        self.useful = useful
-        self.hasSeveralTags = hasSeveralTags
-        self.age = age
-    }
+extension HostKnowledge {
+    /// Makes the record of a host of which nothing is known yet.
+    package init(host: String, age: Duration) { self.init(host: host, limit: nil, age: age) }
 }

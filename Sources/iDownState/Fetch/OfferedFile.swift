@@ -33,20 +33,6 @@ package struct SeenAnswer: Hashable, Sendable {
     /// The field's text, parameters included.
     package var mimeType: String?
 
-    package init(
-        status: Int? = nil,
-        size: Int64? = nil,
-        entityTag: String? = nil,
-        lastModified: String? = nil,
-        mimeType: String? = nil
-    ) {
-        self.status = status
-        self.size = size
-        self.entityTag = entityTag
-        self.lastModified = lastModified
-        self.mimeType = mimeType
-    }
-
     /// Returns how another answer to the same request differs.
     ///
     /// A value that the browser has seen and the other answer lacks counts as a difference: in
@@ -85,4 +71,9 @@ package struct SeenAnswer: Hashable, Sendable {
         while text.last == " " || text.last == "\t" { text.removeLast() }
         return String(text)
     }
+}
+
+extension SeenAnswer {
+    /// Makes an answer of which only the status may be known.
+    package init(status: Int?) { self.init(status: status, size: nil) }
 }

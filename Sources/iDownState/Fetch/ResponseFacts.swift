@@ -22,25 +22,25 @@ package enum ContentLength: Hashable, Sendable {
 /// The response may come from anyone, so no field is trusted.
 package struct ResponseFacts: Hashable, Sendable {
     package var status: Int
-    package var contentLength: ContentLength
+    package var contentLength = ContentLength.unknown
     /// Nil where the field is missing or unreadable.
     package var contentRange: ContentRange?
     /// Whether there is a Content-Range field that is unreadable.
-    package var hasUnreadableRange: Bool
+    package var hasUnreadableRange = false
     package var entityTag: EntityTag?
     package var lastModified: LastModified?
     /// Whether the head has `Accept-Ranges: bytes`.
-    package var acceptsRanges: Bool
+    package var acceptsRanges = false
     /// Whether the head has `Accept-Ranges: none`.
-    package var refusesRanges: Bool
+    package var refusesRanges = false
     /// Any coding but `identity`, in small letters; nil for a plain body.
     package var contentEncoding: String?
     /// The media type without parameters, in small letters; empty where it is missing.
-    package var mimeType: String
+    package var mimeType = ""
     /// Nil where the field is missing, and where two differ.
     package var location: String?
     /// Whether two Location fields differ, so that neither can be followed.
-    package var hasSeveralLocations: Bool
+    package var hasSeveralLocations = false
     /// From seconds, or from a date compared with the response's own Date.
     package var retryAfter: Duration?
     /// The strongest digest of the whole file in the head; it covers the file as encoded by the
@@ -48,47 +48,14 @@ package struct ResponseFacts: Hashable, Sendable {
     package var checksum: Checksum?
     /// Whether the response is from FTP or SFTP, where only size and time identify a version:
     /// enough to continue a file, never enough to vouch for its bytes.
-    package var lacksValidators: Bool
+    package var lacksValidators = false
     /// Whether the response has no status line: HTTP/0.9 or something else.
-    package var isUnreadable: Bool
+    package var isUnreadable = false
     /// Whether the body has a transfer coding other than chunked (RFC 9112 section 7.2).
-    package var hasTransferCoding: Bool
+    package var hasTransferCoding = false
+}
 
-    package init(
-        status: Int,
-        contentLength: ContentLength = .unknown,
-        contentRange: ContentRange? = nil,
-        hasUnreadableRange: Bool = false,
-        entityTag: EntityTag? = nil,
-        lastModified: LastModified? = nil,
-        acceptsRanges: Bool = false,
-        refusesRanges: Bool = false,
-        contentEncoding: String? = nil,
-        mimeType: String = "",
-        location: String? = nil,
-        hasSeveralLocations: Bool = false,
-        retryAfter: Duration? = nil,
-        checksum: Checksum? = nil,
-        lacksValidators: Bool = false,
-        isUnreadable: Bool = false,
-        hasTransferCoding: Bool = false
-    ) {
-        self.status = status
-        self.contentLength = contentLength
-        self.contentRange = contentRange
-        self.hasUnreadableRange = hasUnreadableRange
-        self.entityTag = entityTag
-        self.lastModified = lastModified
-        self.acceptsRanges = acceptsRanges
-        self.refusesRanges = refusesRanges
-        self.contentEncoding = contentEncoding
-        self.mimeType = mimeType
-        self.location = location
-        self.hasSeveralLocations = hasSeveralLocations
-        self.retryAfter = retryAfter
-        self.checksum = checksum
-        self.lacksValidators = lacksValidators
-        self.isUnreadable = isUnreadable
-        self.hasTransferCoding = hasTransferCoding
-    }
+extension ResponseFacts {
+    /// Makes the facts of a head of which only the status is known.
+    package init(status: Int) { self.init(status: status, contentLength: .unknown) }
 }

@@ -45,44 +45,20 @@ package struct RemoteVersion: Hashable, Sendable {
     /// The digest that the server gives; the complete file is checked against it.
     package var checksum: Checksum?
     /// The media type without parameters, in small letters; empty when none was given.
-    package var mimeType: String
+    package var mimeType = ""
     /// Whether the server announced or showed that it serves ranges.
-    package var servesRanges: Bool
+    package var servesRanges = false
     /// Whether the server announced or showed that it serves none.
     ///
     /// If neither is known, a range is asked for as a trial.
-    package var refusesRanges: Bool
+    package var refusesRanges = false
     /// Whether the host answered If-Range as if the file had changed although it had not.
-    package var dislikesIfRange: Bool
+    package var dislikesIfRange = false
     /// Whether a comparison of bytes ties the bytes on disk to this version, and no validator does.
-    package var restsOnProof: Bool
+    package var restsOnProof = false
     /// Whether the validators come from another URL and say nothing: only a proof lets the file
     /// continue.
-    package var needsProof: Bool
-
-    package init(
-        total: Int64? = nil,
-        entityTag: EntityTag? = nil,
-        lastModified: LastModified? = nil,
-        checksum: Checksum? = nil,
-        mimeType: String = "",
-        servesRanges: Bool = false,
-        refusesRanges: Bool = false,
-        dislikesIfRange: Bool = false,
-        restsOnProof: Bool = false,
-        needsProof: Bool = false
-    ) {
-        self.total = total
-        self.entityTag = entityTag
-        self.lastModified = lastModified
-        self.checksum = checksum
-        self.mimeType = mimeType
-        self.servesRanges = servesRanges
-        self.refusesRanges = refusesRanges
-        self.dislikesIfRange = dislikesIfRange
-        self.restsOnProof = restsOnProof
-        self.needsProof = needsProof
-    }
+    package var needsProof = false
 
     /// The ETag if it is a strong one; nil otherwise.
     package var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }
@@ -171,4 +147,9 @@ package struct RemoteVersion: Hashable, Sendable {
         guard total != nil else { return .none }
         return strongValidator == nil || restsOnProof ? .length : .validators
     }
+}
+
+extension RemoteVersion {
+    /// Makes a version of which only the length is known; nil where not even that is.
+    package init(total: Int64?) { self.init(total: total, mimeType: "") }
 }

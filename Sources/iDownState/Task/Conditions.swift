@@ -3,25 +3,18 @@
 /// The state of the computer and its network, regardless of the user's wishes.
 package struct Conditions: Hashable, Sendable {
     /// Whether there is a route to other computers.
-    package var isOnline: Bool
+    package var isOnline = true
     /// Whether a captive portal answers in place of every host until the user signs in.
-    package var isCaptive: Bool
+    package var isCaptive = false
     /// Whether the network is metered.
-    package var isMetered: Bool
+    package var isMetered = false
     /// Whether the battery is low, or the user saves power.
-    package var isBatteryLow: Bool
+    package var isBatteryLow = false
+}
 
-    package init(
-        isOnline: Bool = true,
-        isCaptive: Bool = false,
-        isMetered: Bool = false,
-        isBatteryLow: Bool = false
-    ) {
-        self.isOnline = isOnline
-        self.isCaptive = isCaptive
-        self.isMetered = isMetered
-        self.isBatteryLow = isBatteryLow
-    }
+extension Conditions {
+    /// Makes conditions under which nothing else keeps a task from starting.
+    package init(isOnline: Bool) { self.init(isOnline: isOnline, isCaptive: false) }
 }
 
 /// What the user wants downloads to wait for.

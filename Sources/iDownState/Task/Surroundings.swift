@@ -12,7 +12,7 @@ package struct Surroundings: Sendable {
     package var isSilent: @Sendable (String) -> Bool
 
     package init(
-        conditions: Conditions = Conditions(),
+        conditions: Conditions = Conditions(isOnline: true),
         wishes: HoldWishes = HoldWishes(),
         rests: [Origin: Duration] = [:],
         fullDirectories: Set<String> = [],

@@ -37,19 +37,19 @@ package struct TaskRequest: Hashable, Sendable {
     package var directory: String
     /// The name that the client wants; nil leaves it to the server's answer.
     package var fileName: String?
-    package var headers: [HeaderField]
+    package var headers: [HeaderField] = []
     package var referrer: String?
     package var userAgent: String?
     /// The value of a Cookie field for the URL's scheme, host and port; nil once the task has
     /// ended, or its URL leads to another server.
     package var cookies: String?
     /// Whether it came from a private window: after completion only the file is kept.
-    package var isPrivate: Bool
+    package var isPrivate = false
     /// The most connections at once, 1…16; nil uses the service's setting.
     package var connections: Int?
-    package var onExisting: OnExisting
+    package var onExisting = OnExisting.rename
     /// Further URLs of the same file, in normal form, at most 100.
-    package var mirrors: [String]
+    package var mirrors: [String] = []
     /// The key of the logins that were taken out of the URL and the mirrors; nil where none were.
     package var keptLogins: LoginKey?
     /// The digest that the file must have; nil where the client gave none.
@@ -57,12 +57,12 @@ package struct TaskRequest: Hashable, Sendable {
     /// The length that the file must have, in bytes; nil where the client gave none.
     package var expectedSize: Int64?
     /// How long the task is tried without progress, in seconds; 0 for no limit.
-    package var retryFor: Int64
+    package var retryFor = RetryPolicy.usualRetryFor
     /// Whether the list has hashes of the file's pieces.
-    package var hasPieceHashes: Bool
+    package var hasPieceHashes = false
     /// Whether netrc, stored logins and cookies may be used; false for downloads that any web page
     /// may have added.
-    package var usesStoredLogins: Bool
+    package var usesStoredLogins = true
     /// The reach of the host that listed the file in a metalink, as `SocketAddress.Reach` numbers
     /// it; nil where no metalink from another computer did.
     ///
@@ -75,51 +75,12 @@ package struct TaskRequest: Hashable, Sendable {
     package var owner: String?
     /// The id of the application that asked; nil where it is unknown.
     package var addedBy: String?
+}
 
-    package init(
-        url: String,
-        directory: String,
-        fileName: String? = nil,
-        headers: [HeaderField] = [],
-        referrer: String? = nil,
-        userAgent: String? = nil,
-        cookies: String? = nil,
-        isPrivate: Bool = false,
-        connections: Int? = nil,
-        onExisting: OnExisting = .rename,
-        mirrors: [String] = [],
-        keptLogins: LoginKey? = nil,
-        checksum: Checksum? = nil,
-        expectedSize: Int64? = nil,
-        retryFor: Int64 = RetryPolicy.usualRetryFor,
-        hasPieceHashes: Bool = false,
-        usesStoredLogins: Bool = true,
-        metalinkReach: Int? = nil,
-        whenDone: WhenDone? = nil,
-        owner: String? = nil,
-        addedBy: String? = nil
-    ) {
-        self.url = url
-        self.directory = directory
-        self.fileName = fileName
-        self.headers = headers
-        self.referrer = referrer
-        self.userAgent = userAgent
-        self.cookies = cookies
-        self.isPrivate = isPrivate
-        self.connections = connections
-        self.onExisting = onExisting
-        self.mirrors = mirrors
-        self.keptLogins = keptLogins
-        self.checksum = checksum
-        self.expectedSize = expectedSize
-        self.retryFor = retryFor
-        self.hasPieceHashes = hasPieceHashes
-        self.usesStoredLogins = usesStoredLogins
-        self.metalinkReach = metalinkReach
-        self.whenDone = whenDone
-        self.owner = owner
-        self.addedBy = addedBy
+extension TaskRequest {
+    /// Makes a request without options.
+    package init(url: String, directory: String) {
+        self.init(url: url, directory: directory, fileName: nil)
     }
 }
 

@@ -16,30 +16,27 @@ extension ResponseFacts {
         let location = fields.only("location")
         let codings = fields.members("transfer-encoding")
         let isChunked = codings.contains { $0.isWord("chunked") }
-        self.init(
-            status: status ?? 0,
-            // RFC 9112 section 6.3: chunked overrides any Content-Length.
-            contentLength: isChunked
-                ? .unknown : ContentLength(values: fields.all("content-length")),
-            contentRange: range,
-            hasUnreadableRange: range == nil && fields.first("content-range") != nil,
-            entityTag: fields.only("etag").flatMap { EntityTag(field: $0) },
-            lastModified: fields.only("last-modified").flatMap {
-                LastModified(field: $0, responseDate: date)
-            },
-            acceptsRanges: ranges.contains { $0.isWord("bytes") },
-            refusesRanges: ranges.contains { $0.isWord("none") },
-            contentEncoding: Self.contentEncoding(fields),
-            mimeType: fields.first("content-type").map(Self.mimeType) ?? "",
-            location: location.map(PercentEncoding.encodeNonASCII),
-            hasSeveralLocations: location == nil && fields.first("location") != nil,
-            retryAfter: fields.first("retry-after").flatMap {
-                RetryAfter.parse($0, responseDate: date, now: now)
-            },
-            checksum: Checksum.strongest(in: fields, status: status ?? 0),
-            isUnreadable: status == nil,
-            hasTransferCoding: codings.contains { !$0.isWord("chunked") && !$0.isWord("identity") }
-        )
+        self.init(status: status ?? 0)
+        isUnreadable = status == nil
+        // RFC 9112 section 6.3: chunked overrides any Content-Length.
+        if !isChunked { contentLength = ContentLength(values: fields.all("content-length")) }
+        contentRange = range
+        hasUnreadableRange = range == nil && fields.first("content-range") != nil
+        entityTag = fields.only("etag").flatMap { EntityTag(field: $0) }
+        lastModified = fields.only("last-modified").flatMap {
+            LastModified(field: $0, responseDate: date)
+        }
+        acceptsRanges = ranges.contains { $0.isWord("bytes") }
+        refusesRanges = ranges.contains { $0.isWord("none") }
+        contentEncoding = Self.contentEncoding(fields)
+        mimeType = fields.first("content-type").map(Self.mimeType) ?? ""
+        self.location = location.map(PercentEncoding.encodeNonASCII)
+        hasSeveralLocations = location == nil && fields.first("location") != nil
+        retryAfter = fields.first("retry-after").flatMap {
+            RetryAfter.parse($0, responseDate: date, now: now)
+        }
+        checksum = Checksum.strongest(in: fields, status: status ?? 0)
+        hasTransferCoding = codings.contains { !$0.isWord("chunked") && !$0.isWord("identity") }
     }
 
     /// Returns the codings in the order in which they were applied (RFC 9110 section 8.4); nil for

@@ -13,16 +13,14 @@ extension ResponseFacts {
     /// compares bytes.
     init(_ file: RemoteFile) {
         let part = file.offset.flatMap { offset in file.length.map { (offset, $0) } }
-        self.init(
-            status: file.offset == nil ? 200 : 206,
-            contentLength: file.length.map { .bytes($0) } ?? .unknown,
-            lastModified: file.modified.map { seconds in
-                let date = Date(timeIntervalSince1970: TimeInterval(seconds))
-                return LastModified(field: date.formatted(.iso8601), isStrong: true)
-            },
-            acceptsRanges: file.size != nil,
-            lacksValidators: true
-        )
+        self.init(status: file.offset == nil ? 200 : 206)
+        contentLength = file.length.map { .bytes($0) } ?? .unknown
+        lastModified = file.modified.map { seconds in
+            let date = Date(timeIntervalSince1970: TimeInterval(seconds))
+            return LastModified(field: date.formatted(.iso8601), isStrong: true)
+        }
+        acceptsRanges = file.size != nil
+        lacksValidators = true
         guard let (offset, length) = part, offset <= Int64.max - length else { return }
         if length > 0 {
             let range = ByteRange(from: offset, to: offset + length)
@@ -37,11 +35,12 @@ extension ResponseFacts {
     /// transfer.
     init?(refusalOfPart code: CurlCode) {
         switch code {
-        case .beyondEnd: self.init(status: 416, lacksValidators: true)
+        case .beyondEnd: self.init(status: 416)
         // A 206 without Content-Range makes the judge ask for the whole file and never again for a
         // range.
-        case .noRestart: self.init(status: 206, lacksValidators: true)
+        case .noRestart: self.init(status: 206)
         default: return nil
         }
+        lacksValidators = true
     }
 }

@@ -22,45 +22,34 @@ package struct ListedFile: Hashable, Sendable {
         at home: URLReference,
         reach: SocketAddress.Reach? = nil
     ) {
-        let url = file.urls.first ?? ""
-        let isAtHome = (try? URLReference(url))?.origin == home.origin
-        request = TaskRequest(
-            url: url,
-            directory: metalink.directory,
-            fileName: file.knownName,
-            headers: isAtHome ? metalink.headers : [],
-            referrer: isAtHome ? metalink.referrer : nil,
-            userAgent: metalink.userAgent,
-            cookies: isAtHome ? metalink.cookies : nil,
-            isPrivate: metalink.isPrivate,
-            connections: metalink.connections,
-            mirrors: Array(file.urls.dropFirst()),
-            checksum: file.checksum,
-            expectedSize: file.size,
-            retryFor: metalink.retryFor,
-            hasPieceHashes: file.pieces != nil,
-            usesStoredLogins: isAtHome && metalink.usesStoredLogins,
-            metalinkReach: reach?.rawValue,
-            owner: metalink.owner,
-            addedBy: metalink.addedBy
-        )
-        pieces = file.pieces
+        self.init(file, into: metalink.directory)
+        let isAtHome = (try? URLReference(request.url))?.origin == home.origin
+        if isAtHome {
+            request.headers = metalink.headers
+            request.referrer = metalink.referrer
+            request.cookies = metalink.cookies
+        }
+        request.usesStoredLogins = isAtHome && metalink.usesStoredLogins
+        request.userAgent = metalink.userAgent
+        request.isPrivate = metalink.isPrivate
+        request.connections = metalink.connections
+        request.retryFor = metalink.retryFor
+        request.metalinkReach = reach?.rawValue
+        request.owner = metalink.owner
+        request.addedBy = metalink.addedBy
     }
 
     /// Makes a task from a metalink file on this computer.
     ///
     /// The user's stored logins are not used, because the metalink may have come from anywhere.
     package init(_ file: Metalink.File, into directory: String) {
-        request = TaskRequest(
-            url: file.urls.first ?? "",
-            directory: directory,
-            fileName: file.knownName,
-            mirrors: Array(file.urls.dropFirst()),
-            checksum: file.checksum,
-            expectedSize: file.size,
-            hasPieceHashes: file.pieces != nil,
-            usesStoredLogins: false
-        )
+        request = TaskRequest(url: file.urls.first ?? "", directory: directory)
+        request.fileName = file.knownName
+        request.mirrors = Array(file.urls.dropFirst())
+        request.checksum = file.checksum
+        request.expectedSize = file.size
+        request.hasPieceHashes = file.pieces != nil
+        request.usesStoredLogins = false
         pieces = file.pieces
     }
 }

@@ -445,7 +445,7 @@ final class Conversation {
         let isAll = connection.hasBroughtAll
         let isMore = showsAnotherSize(connection)
         try await storage.settle(connection)
-        if isMore { return .success(.answered(.again(.whole, RemoteVersion()))) }
+        if isMore { return .success(.answered(.again(.whole, RemoteVersion(total: nil)))) }
         let isCut = state(of: connection)?.isCut == true
         let isWhole = outcome.result == .ok || sink.isFull || isCut || isAll
         if let answer = attempt.fetch.answer(connection.number, isWhole: isWhole) {

@@ -2,11 +2,11 @@
 
 import CLinux
 import Glibc
-import iDownState
 import iDownTesting
 import iDownloader
 
 @testable import iDownService
+@testable import iDownState
 
 // The service in use for days, without anything out of the ordinary.
 extension Simulation {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
-import iDownState
 import iDownTesting
 
 @testable import iDownService
+@testable import iDownState
 
 // What happens in the simulated world, as its dice fall.
 extension Simulation {

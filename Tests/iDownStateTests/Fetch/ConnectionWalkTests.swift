@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 import iDownTesting
+
+@testable import iDownState
 
 /// Whole downloads in a made-up world of hosts that refuse, break, redirect and say nothing, driven
 /// by what ``Fetch`` decides of connections.

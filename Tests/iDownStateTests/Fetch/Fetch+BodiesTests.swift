@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// A file of 8 bytes, the first 3 of which are on disk.
 @Suite struct FetchBodiesTests {

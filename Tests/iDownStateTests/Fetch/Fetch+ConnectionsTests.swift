@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// One connection brings a file of 64 MiB, a second one is to join.
 @Suite struct FetchConnectionsTests {

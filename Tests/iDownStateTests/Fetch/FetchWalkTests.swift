@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 import iDownTesting
+
+@testable import iDownState
 
 /// Random sequences of answers, breaks, crashes and changed files around the decisions of an
 /// attempt, without a server or a disk.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import iDownState
+@testable import iDownState
 
 /// The words that the judgement's tests are written in: a file of 8 bytes, its first 3 on disk.
 enum Heads {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// The ladder's rules 7 and 8: encoded bodies, and answers that cannot be a file.
 @Suite struct JudgementBodiesTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// The ladder's rules 4 and 9: what only the bytes can prove, and pages in place of the file.
 @Suite struct JudgementProofTests {

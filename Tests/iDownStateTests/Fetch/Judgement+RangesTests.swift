@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// The ladder's rules 5 and 6: ranges gone wrong.
 @Suite struct JudgementRangesTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// The ladder's rules 1 to 3, and the servers of research/engines.md 1.1.
 @Suite struct JudgementTests {

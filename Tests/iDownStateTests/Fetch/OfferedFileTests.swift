@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// Whether the answer that idown gets is the one that a browser saw.
 @Suite struct OfferedFileTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 import iDownTesting
+
+@testable import iDownState
 
 @Suite struct QuestionsTests {
     private static let total: Int64 = 10 << 20

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 @Suite struct RequestsTests {
     private static let host = Origin(scheme: "https", host: "host.example", port: 443)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 @Suite struct ValidatorsTests {
     static let strong = EntityTag(opaque: "\"a\"", isWeak: false)

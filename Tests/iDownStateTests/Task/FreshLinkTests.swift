@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// Which new download of a browser may be a fresh link to an unfinished task.
 @Suite struct FreshLinkTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 @Suite struct SurroundingsTests {
     private static let far = Origin(scheme: "https", host: "far.example", port: 443)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// The contract's state table, with the open intents and the holds written out.
 @Suite struct TaskRecordCommandTests {

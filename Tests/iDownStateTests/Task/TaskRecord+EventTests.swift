@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 /// What single events change beside the state, and what they leave alone.
 @Suite struct TaskRecordEventTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
+
+@testable import iDownState
 
 @Suite struct TaskRecordTransferEventTests {
     /// Has the sample's own transfer report something.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 import iDownloader
+
+@testable import iDownState
 
 extension HeadReader {
     /// Reads text as libcurl would give it: line by line, each with its end.

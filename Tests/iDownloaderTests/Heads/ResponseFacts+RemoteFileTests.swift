@@ -2,8 +2,8 @@
 
 import Curl
 import Testing
-import iDownState
 
+@testable import iDownState
 @testable import iDownloader
 
 @Suite struct ResponseFactsRemoteFileTests {

@@ -4,9 +4,10 @@ import Curl
 import Glibc
 import Synchronization
 import Testing
-import iDownState
 import iDownTesting
 import iDownloader
+
+@testable import iDownState
 
 /// Hosts that speak HTTP/2: whole files share a connection, and ranges have their own.
 @Suite(.timeLimit(.minutes(2))) struct HTTP2Tests {

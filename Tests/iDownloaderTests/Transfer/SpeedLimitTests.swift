@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import iDownState
 import iDownTesting
 import iDownloader
+
+@testable import iDownState
 
 /// Transfers that a limit holds: same bytes, and whatever else happens meanwhile.
 @Suite(.timeLimit(.minutes(2))) struct SpeedLimitTests {

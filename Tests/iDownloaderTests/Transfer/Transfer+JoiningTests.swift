@@ -3,9 +3,10 @@
 import FoundationEssentials
 import Synchronization
 import Testing
-import iDownState
 import iDownTesting
 import iDownloader
+
+@testable import iDownState
 
 /// A host that serves only so many connections at a time.
 private final class Door: Sendable {
