@@ -92,10 +92,10 @@ import Testing
 extension WireReader {
     /// What libdbus makes of a body that was marshalled here.
     init(receiving body: WireWriter) throws(BusError) {
-        let border = Border(faults: nil)
+        let libdbus = LibDBusCalls(faults: nil)
         let address = ReplyAddress(serial: 1, sender: nil)
-        let message = try Message(replyTo: address, body, border: border)
-        try self.init(bodyOf: message.pointer, border: border)
+        let message = try Message(replyTo: address, body, libdbus: libdbus)
+        try self.init(bodyOf: message.pointer, libdbus: libdbus)
         extendLifetime(message)
     }
 }

@@ -36,7 +36,7 @@ struct RawMessage: ~Copyable {
         let message = try Message(
             replyTo: ReplyAddress(serial: 1, sender: nil),
             body,
-            border: Border(faults: nil)
+            libdbus: LibDBusCalls(faults: nil)
         )
         pointer = dbus_message_ref(message.pointer)
     }
@@ -44,7 +44,7 @@ struct RawMessage: ~Copyable {
     /// The body, to be read where it lies.
     func reader() throws(DecodingFailure) -> WireReader {
         do throws(BusError) {
-            return try WireReader(bodyOf: pointer, border: Border(faults: nil))
+            return try WireReader(bodyOf: pointer, libdbus: LibDBusCalls(faults: nil))
         } catch {
             throw DecodingFailure(error.message)
         }

@@ -30,7 +30,7 @@ extension Connection {
             member,
             arguments,
             startsService: startService,
-            border: border
+            libdbus: libdbus
         )
         return try await answer(to: send(message, timeout: timeout)).get()
     }

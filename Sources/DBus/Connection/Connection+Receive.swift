@@ -68,7 +68,7 @@ extension Connection {
                 of: message,
                 for: call,
                 within: pendingCalls.limits,
-                border: border
+                libdbus: libdbus
             )
             if counts { try pendingCalls.check(reply.sender, size: arguments.count) }
             if let now = method.now, !pendingCalls.hasLine(reply.sender),
@@ -155,7 +155,7 @@ extension Connection {
             return finish(id, with: .success(WireWriter()))
         }
         do throws(BusError) {
-            let message = try await Self.message(results, to: reply, border: border)
+            let message = try await Self.message(results, to: reply, libdbus: libdbus)
             // The connection has ended, or the call was answered meanwhile.
             guard link != nil, pendingCalls.address(of: id) != nil else { return }
             longAnswers.append(message, to: id)
@@ -186,9 +186,9 @@ extension Connection {
     private static func message(
         _ results: consuming WireWriter,
         to reply: ReplyAddress,
-        border: Border
+        libdbus: LibDBusCalls
     ) async throws(BusError) -> sending Message {
-        try Message(replyTo: reply, results, border: border)
+        try Message(replyTo: reply, results, libdbus: libdbus)
     }
 
     /// Sends the one reply to a call.
@@ -201,15 +201,15 @@ extension Connection {
         do throws(BusError) {
             switch outcome {
             case .success(let results):
-                let message = try Message(replyTo: reply, results, border: border)
+                let message = try Message(replyTo: reply, results, libdbus: libdbus)
                 guard !results.descriptors.isEmpty else { return try link.send(message) }
                 try send(message, withFilesTo: reply)
             case .failure(let error):
-                try link.send(try Message(replyTo: reply, error, border: border))
+                try link.send(try Message(replyTo: reply, error, libdbus: libdbus))
             }
         } catch {
             let told = error.inAnswer
-            guard let message = try? Message(replyTo: reply, told, border: border) else { return }
+            guard let message = try? Message(replyTo: reply, told, libdbus: libdbus) else { return }
             try? link.send(message)
         }
     }

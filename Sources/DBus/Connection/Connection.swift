@@ -26,7 +26,7 @@ public actor Connection {
     /// The unique name that the bus assigned to this connection.
     public private(set) var uniqueName: BusName = ":0.0"
 
-    nonisolated let border: Border
+    nonisolated let libdbus: LibDBusCalls
     var link: Link?
     var objects = ObjectTable()
     var subscriptions: [Int: Subscription] = [:]
@@ -45,7 +45,7 @@ public actor Connection {
     private init(executor: QueueExecutor, faults: FaultPlan?) {
         self.executor = executor
         pendingCalls = PendingCalls(executor.loop)
-        border = Border(faults: faults)
+        libdbus = LibDBusCalls(faults: faults)
     }
 
     /// Connects to a bus and registers there.
@@ -80,7 +80,7 @@ public actor Connection {
     }
 
     private func connect(to bus: BusAddress) throws(BusError) {
-        let link = try Link(to: bus, owner: self, border: border)
+        let link = try Link(to: bus, owner: self, libdbus: libdbus)
         self.link = link
         guard let name = dbus_bus_get_unique_name(link.pointer) else { return }
         uniqueName = BusName(checked: String(cString: name))

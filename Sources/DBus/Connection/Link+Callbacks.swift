@@ -18,26 +18,26 @@ extension Link {
     /// (`dbus_bus_get_private`) for the known buses, in two for an address.
     static func connect(
         to address: BusAddress,
-        border: Border
+        libdbus: LibDBusCalls
     ) throws(BusError) -> OpaquePointer {
         switch address {
         case .session:
-            return try border.attempt("dbus_bus_get_private") {
+            return try libdbus.attempt("dbus_bus_get_private") {
                 dbus_bus_get_private(DBUS_BUS_SESSION, $0)
             }
         case .system:
-            return try border.attempt("dbus_bus_get_private") {
+            return try libdbus.attempt("dbus_bus_get_private") {
                 dbus_bus_get_private(DBUS_BUS_SYSTEM, $0)
             }
         case .address(let text):
             guard !text.utf8.contains(0) else {
                 throw .invalidArguments("The address contains a zero byte.")
             }
-            let pointer = try border.attempt("dbus_connection_open_private") {
+            let pointer = try libdbus.attempt("dbus_connection_open_private") {
                 dbus_connection_open_private(text, $0)
             }
             do throws(BusError) {
-                try border.attempt("dbus_bus_register") {
+                try libdbus.attempt("dbus_bus_register") {
                     dbus_bus_register(pointer, $0) != 0 ? () : nil
                 }
                 return pointer
@@ -51,11 +51,11 @@ extension Link {
 
     /// Registers the filter and the main loop's functions with libdbus.
     func install() throws(BusError) {
-        try border.check("dbus_connection_add_filter") {
+        try libdbus.check("dbus_connection_add_filter") {
             dbus_connection_add_filter(pointer, Self.filter, context, nil)
         }
         hasFilter = true
-        try border.check("dbus_connection_set_watch_functions") {
+        try libdbus.check("dbus_connection_set_watch_functions") {
             dbus_connection_set_watch_functions(
                 pointer,
                 { watch, context in
@@ -74,7 +74,7 @@ extension Link {
                 nil
             )
         }
-        try border.check("dbus_connection_set_timeout_functions") {
+        try libdbus.check("dbus_connection_set_timeout_functions") {
             dbus_connection_set_timeout_functions(
                 pointer,
                 { timeout, context in

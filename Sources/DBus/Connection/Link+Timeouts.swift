@@ -5,7 +5,7 @@ internal import CDBus
 // The timeouts that libdbus asks for; each fires repeatedly until libdbus removes it.
 extension Link {
     func add(timeout: OpaquePointer) -> Bool {
-        guard !border.isFailing else { return false }
+        guard !libdbus.isFailing else { return false }
         let key = Int(bitPattern: timeout)
         let id = loop.addTimer(after: Self.interval(of: timeout), repeats: true) {
             [weak owner] in

@@ -6,7 +6,7 @@ internal import CDBus
 // closes the socket as soon as it has removed both: the loop polls neither of them then.
 extension Link {
     func add(watch: OpaquePointer) -> Bool {
-        guard !border.isFailing else { return false }
+        guard !libdbus.isFailing else { return false }
         let isForReading = dbus_watch_get_flags(watch) & DBUS_WATCH_READABLE.rawValue != 0
         let flags = (isForReading ? DBUS_WATCH_READABLE : DBUS_WATCH_WRITABLE).rawValue
         // The handler finds the watch by its address in libdbus.
@@ -47,7 +47,7 @@ extension Link {
         for _ in 0..<Self.readsInARow {
             guard let watch = watches[key], dbus_watch_get_enabled(watch) != 0 else { return }
             let mayHaveMore = work {
-                try? border.check("dbus_watch_handle") { dbus_watch_handle(watch, flags) }
+                try? libdbus.check("dbus_watch_handle") { dbus_watch_handle(watch, flags) }
             }
             guard mayHaveMore, flags == DBUS_WATCH_READABLE.rawValue else { return }
         }

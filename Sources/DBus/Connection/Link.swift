@@ -22,7 +22,7 @@ final class Link {
     private static let memoryPause: EventLoop.Instant = 50_000_000
 
     let pointer: OpaquePointer
-    let border: Border
+    let libdbus: LibDBusCalls
     /// The connection, which keeps this link; handlers that run later check that the link still
     /// exists.
     unowned let owner: Connection
@@ -40,9 +40,9 @@ final class Link {
     ///
     /// Blocks the loop's thread, but none of Swift's, until the bus has answered: at most 25 s,
     /// libdbus's own limit for a reply.
-    init(to address: BusAddress, owner: Connection, border: Border) throws(BusError) {
-        pointer = try Self.connect(to: address, border: border)
-        self.border = border
+    init(to address: BusAddress, owner: Connection, libdbus: LibDBusCalls) throws(BusError) {
+        pointer = try Self.connect(to: address, libdbus: libdbus)
+        self.libdbus = libdbus
         self.owner = owner
         loop = owner.executor.loop
         // Without this, libdbus ends the process when the bus goes away.
@@ -80,7 +80,7 @@ final class Link {
     func send(_ message: borrowing Message) throws(BusError) {
         guard isConnected else { throw .connectionClosed }
         let message = message.pointer
-        try border.check("dbus_connection_send") {
+        try libdbus.check("dbus_connection_send") {
             dbus_connection_send(pointer, message, nil)
         }
     }
@@ -150,7 +150,7 @@ final class Link {
         for count in 0..<Self.messagesInARow {
             guard !isClosed else { return (DBUS_DISPATCH_COMPLETE, count) }
             let status =
-                border.isFailing ? DBUS_DISPATCH_NEED_MEMORY : dbus_connection_dispatch(pointer)
+                libdbus.isFailing ? DBUS_DISPATCH_NEED_MEMORY : dbus_connection_dispatch(pointer)
             guard status == DBUS_DISPATCH_DATA_REMAINS else { return (status, count) }
         }
         return (DBUS_DISPATCH_DATA_REMAINS, Self.messagesInARow)

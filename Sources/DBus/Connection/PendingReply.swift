@@ -28,14 +28,14 @@ final class PendingReply {
         var pending: OpaquePointer?
         let pointer = message.pointer
         let milliseconds = Self.milliseconds(timeout)
-        try link.border.check("dbus_connection_send_with_reply") {
+        try link.libdbus.check("dbus_connection_send_with_reply") {
             dbus_connection_send_with_reply(link.pointer, pointer, &pending, milliseconds)
         }
         // On a closed connection, libdbus reports success but makes no pending call.
         guard let pending else { throw .connectionClosed }
         self.pending = pending
         do throws(BusError) {
-            try link.border.check("dbus_pending_call_set_notify") {
+            try link.libdbus.check("dbus_pending_call_set_notify") {
                 dbus_pending_call_set_notify(
                     pending,
                     { _, context in
@@ -104,7 +104,7 @@ final class PendingReply {
     private func content(of reply: OpaquePointer) -> Result<WireReader, BusError> {
         let reader: WireReader
         do throws(BusError) {
-            reader = try WireReader(bodyOf: reply, takingDescriptors: true, border: link.border)
+            reader = try WireReader(bodyOf: reply, takingDescriptors: true, libdbus: link.libdbus)
         } catch {
             return .failure(error)
         }

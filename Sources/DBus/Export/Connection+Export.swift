@@ -74,7 +74,7 @@ extension Connection {
     ) throws(BusError) {
         let link = try openLink()
         try link.send(
-            try Message(signal: interface, member, from: path, arguments, border: border)
+            try Message(signal: interface, member, from: path, arguments, libdbus: libdbus)
         )
     }
 

@@ -171,7 +171,7 @@ extension Method {
         of message: OpaquePointer,
         for call: Call,
         within limits: CallLimits,
-        border: Border
+        libdbus: LibDBusCalls
     ) throws(BusError) -> WireReader {
         let expected = inputSignature
         guard let found = dbus_message_get_signature(message) else {
@@ -190,7 +190,7 @@ extension Method {
             bodyOf: message,
             within: limits,
             takingDescriptors: expected.rawValue.utf8.contains(TypeCode.unixDescriptor.rawValue),
-            border: border
+            libdbus: libdbus
         )
     }
 

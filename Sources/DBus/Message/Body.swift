@@ -18,14 +18,14 @@ final class Body: @unchecked Sendable {
     /// Creates the body of a message that libdbus has received, with `dbus_message_marshal`.
     ///
     /// libdbus copies the body once; nothing here copies it again, because it may have 128 MiB.
-    init(of message: OpaquePointer, border: Border) throws(BusError) {
+    init(of message: OpaquePointer, libdbus: LibDBusCalls) throws(BusError) {
         guard dbus_message_get_signature(message)?.pointee != 0 else {
             (bytes, isSwapped, memory) = (UnsafeRawBufferPointer(start: nil, count: 0), false, nil)
             return
         }
         var data: UnsafeMutablePointer<CChar>?
         var count: CInt = 0
-        try border.check("dbus_message_marshal") { dbus_message_marshal(message, &data, &count) }
+        try libdbus.check("dbus_message_marshal") { dbus_message_marshal(message, &data, &count) }
         memory = UnsafeMutableRawPointer(data)
         let all = UnsafeRawBufferPointer(start: data, count: Int(count))
         // The header's first byte gives the byte order, its second 32-bit number the body's length.

@@ -51,7 +51,7 @@ extension WireReader {
     }
 }
 
-extension Border {
+extension LibDBusCalls {
     /// Appends the values of another message, and the open files that the values of type `h` mean,
     /// with `dbus_message_iter_append_basic`.
     ///

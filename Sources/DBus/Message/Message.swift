@@ -10,7 +10,7 @@ internal import CDBus
 /// connection.
 struct Message: ~Copyable {
     let pointer: OpaquePointer
-    let border: Border
+    let libdbus: LibDBusCalls
 
     deinit {
         dbus_message_unref(pointer)
@@ -44,11 +44,11 @@ struct Message: ~Copyable {
         _ arguments: WireWriter = WireWriter(),
         startsService: Bool = true,
         wantsReply: Bool = true,
-        border: Border
+        libdbus: LibDBusCalls
     ) throws(BusError) {
         // NO_REPLY_EXPECTED, NO_AUTO_START
         let flags: UInt8 = (wantsReply ? 0 : 1) | (startsService ? 0 : 2)
-        try self.init(.call, flags, arguments, border: border) { writer in
+        try self.init(.call, flags, arguments, libdbus: libdbus) { writer in
             writer.append(.destination, destination.rawValue)
             writer.append(.path, path.rawValue, .objectPath)
             writer.append(.interface, interface.rawValue)
@@ -64,9 +64,9 @@ struct Message: ~Copyable {
         replyTo address: ReplyAddress,
         error name: ErrorName? = nil,
         _ results: WireWriter,
-        border: Border
+        libdbus: LibDBusCalls
     ) throws(BusError) {
-        try self.init(name == nil ? .answer : .error, 1, results, border: border) { writer in
+        try self.init(name == nil ? .answer : .error, 1, results, libdbus: libdbus) { writer in
             if let name { writer.append(.errorName, name.rawValue) }
             writer.append(.replySerial, .uint32)
             writer.append(number: address.serial)
@@ -78,11 +78,11 @@ struct Message: ~Copyable {
     init(
         replyTo address: ReplyAddress,
         _ error: BusError,
-        border: Border
+        libdbus: LibDBusCalls
     ) throws(BusError) {
         // A string with U+0000 cannot be sent, and an error's text may contain one.
         let text = WireWriter(error.message.replacing("\0", with: "\u{FFFD}"))
-        try self.init(replyTo: address, error: error.name, text, border: border)
+        try self.init(replyTo: address, error: error.name, text, libdbus: libdbus)
     }
 
     /// Creates a signal.
@@ -91,9 +91,9 @@ struct Message: ~Copyable {
         _ member: MemberName,
         from path: ObjectPath,
         _ arguments: WireWriter,
-        border: Border
+        libdbus: LibDBusCalls
     ) throws(BusError) {
-        try self.init(.signal, 1, arguments, border: border) { writer in
+        try self.init(.signal, 1, arguments, libdbus: libdbus) { writer in
             writer.append(.path, path.rawValue, .objectPath)
             writer.append(.interface, interface.rawValue)
             writer.append(.member, member.rawValue)
@@ -108,18 +108,18 @@ struct Message: ~Copyable {
         _ kind: Kind,
         _ flags: UInt8,
         _ body: WireWriter,
-        border: Border,
+        libdbus: LibDBusCalls,
         _ fields: (inout WireWriter) -> Void
     ) throws(BusError) {
-        pointer = try Self.pointer(kind, flags, body, border, fields)
-        self.border = border
+        pointer = try Self.pointer(kind, flags, body, libdbus, fields)
+        self.libdbus = libdbus
     }
 
     private static func pointer(
         _ kind: Kind,
         _ flags: UInt8,
         _ body: WireWriter,
-        _ border: Border,
+        _ libdbus: LibDBusCalls,
         _ fields: (inout WireWriter) -> Void
     ) throws(BusError) -> OpaquePointer {
         if let fault = body.fault { throw fault }
@@ -132,12 +132,12 @@ struct Message: ~Copyable {
                 "A message may carry at most \(OpenDescriptor.mostInMessage) open files."
             )
         }
-        let pointer = try Self.demarshal(kind, flags, body, border, fields)
+        let pointer = try Self.demarshal(kind, flags, body, libdbus, fields)
         guard body.descriptors.isEmpty else {
             defer { dbus_message_unref(pointer) }
-            let empty = try Self.demarshal(kind, flags, WireWriter(), border, fields)
+            let empty = try Self.demarshal(kind, flags, WireWriter(), libdbus, fields)
             do throws(BusError) {
-                try border.append(pointer, to: empty, with: body.descriptors)
+                try libdbus.append(pointer, to: empty, with: body.descriptors)
             } catch {
                 dbus_message_unref(empty)
                 throw error
@@ -152,7 +152,7 @@ struct Message: ~Copyable {
         _ kind: Kind,
         _ flags: UInt8,
         _ body: WireWriter,
-        _ border: Border,
+        _ libdbus: LibDBusCalls,
         _ fields: (inout WireWriter) -> Void
     ) throws(BusError) -> OpaquePointer {
         var writer = WireWriter()
@@ -172,7 +172,7 @@ struct Message: ~Copyable {
         writer.append(body.bytes[...])
         if let fault = writer.fault { throw fault }
         let bytes = writer.bytes
-        let pointer = try border.attempt("dbus_message_demarshal") { error in
+        let pointer = try libdbus.attempt("dbus_message_demarshal") { error in
             bytes.withUnsafeBytes { bytes in
                 dbus_message_demarshal(bytes.baseAddress, CInt(clamping: bytes.count), error)
             }

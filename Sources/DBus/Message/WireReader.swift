@@ -41,20 +41,20 @@ public struct WireReader: Sendable {
     ///     message is not a call.
     ///   - takesDescriptors: Whether to open the message's files in this process. False for methods
     ///     that declare none, so that callers cannot fill the table of open files.
-    ///   - border: Makes planned calls fail, for tests.
+    ///   - libdbus: Makes planned calls fail, for tests.
     /// - Throws: `NoMemory`.
     init(
         bodyOf message: OpaquePointer,
         within limits: CallLimits? = nil,
         takingDescriptors takesDescriptors: Bool = false,
-        border: Border
+        libdbus: LibDBusCalls
     ) throws(BusError) {
         signature = Signature(
             checked: dbus_message_get_signature(message).map { String(cString: $0) } ?? ""
         )
         memory = limits?.memory ?? Self.maximumMemory
         limitError = limits?.error
-        body = try Body(of: message, border: border)
+        body = try Body(of: message, libdbus: libdbus)
         guard takesDescriptors else { return }
         files = .taken([:])
         guard dbus_message_contains_unix_fds(message) != 0 else { return }

@@ -71,7 +71,7 @@ extension Connection {
         guard isOfOwner || subscriptions.values.contains(where: { $0.matches(header) }) else {
             return
         }
-        let reader = try WireReader(bodyOf: message, border: border)
+        let reader = try WireReader(bodyOf: message, libdbus: libdbus)
         let (arguments, memory): ([Value], Int)
         do throws(DecodingFailure) {
             (arguments, memory) = try reader.measuredValues()

@@ -18,7 +18,7 @@ extension Connection {
             sampleInterface,
             member,
             wantsReply: false,
-            border: border
+            libdbus: libdbus
         )
         try openLink().send(message)
     }

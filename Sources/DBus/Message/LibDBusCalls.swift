@@ -6,7 +6,7 @@ internal import CDBus
 ///
 /// libdbus reports failures in three ways: FALSE or NULL when memory runs out, and a `DBusError`.
 /// This type turns all of them into a thrown ``BusError``, and lets a test make any call fail.
-struct Border: Sendable {
+struct LibDBusCalls: Sendable {
     /// The failures that a test has planned; nil outside of tests.
     let faults: FaultPlan?
 
