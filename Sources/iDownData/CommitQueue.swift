@@ -6,12 +6,12 @@
 package struct CommitQueue<Change: Sendable> {
     package struct Entry: Sendable {
         package let run: @Sendable (Transaction) throws -> Outcome
-        package let turn: Turn
+        package let replyTime: ReplyTime
         package let refuse: @Sendable (any Error) -> Void
 
         /// Runs `body` in the shared transaction and gives its value to `answer`.
         package init<Value: Sendable>(
-            turn: Turn = .inOrder,
+            replyTime: ReplyTime = .inOrder,
             answer: @escaping @Sendable (Result<Value, any Error>) -> Void,
             _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
         ) {
@@ -19,7 +19,7 @@ package struct CommitQueue<Change: Sendable> {
                 let (value, changes) = try body(transaction)
                 return Outcome(changes: changes) { answer(.success(value)) }
             }
-            self.turn = turn
+            self.replyTime = replyTime
             refuse = { answer(.failure($0)) }
         }
     }
@@ -27,7 +27,7 @@ package struct CommitQueue<Change: Sendable> {
     /// The changes that an entry made, and the answer to its caller.
     package struct Outcome: Sendable {
         package let changes: [Change]
-        /// Answers the caller; called when its turn has come.
+        /// Answers the caller; called when its time has come.
         package let reply: @Sendable () -> Void
 
         package init(changes: [Change], reply: @escaping @Sendable () -> Void) {
@@ -37,7 +37,7 @@ package struct CommitQueue<Change: Sendable> {
     }
 
     /// When a caller is told that its change is durable.
-    package enum Turn: Sendable {
+    package enum ReplyTime: Sendable {
         /// Before the commit is announced, so that other callers' announcements delay no transfer.
         case first
         /// After the service has announced the caller's own changes.
@@ -56,10 +56,10 @@ package struct CommitQueue<Change: Sendable> {
 
     package mutating func append(_ entry: Entry) { entries.append(entry) }
 
-    /// Takes out all entries, or those with one turn.
-    package mutating func take(_ turn: Turn? = nil) -> [Entry] {
-        let taken = entries.filter { turn == nil || $0.turn == turn }
-        entries.removeAll { turn == nil || $0.turn == turn }
+    /// Takes out all entries, or those with one time of the reply.
+    package mutating func take(_ time: ReplyTime? = nil) -> [Entry] {
+        let taken = entries.filter { time == nil || $0.replyTime == time }
+        entries.removeAll { time == nil || $0.replyTime == time }
         return taken
     }
 }

@@ -9,7 +9,7 @@ import iDownloader
 
 /// A call that adds tasks.
 struct AddCall: Sendable {
-    enum Wish: Sendable {
+    enum Downloads: Sendable {
         /// URLs; in a list, an error names the position of its URL.
         case urls([String], isList: Bool)
         /// Downloads, each with options of its own and possibly a token of its own.
@@ -20,7 +20,7 @@ struct AddCall: Sendable {
         case opened([String])
     }
 
-    let wish: Wish
+    let downloads: Downloads
     let options: AddOptions
     let call: Call
     /// Receives the ids or the error; called once.
@@ -52,13 +52,13 @@ final class Adder {
         while var calls = waiting.removeValue(forKey: client) {
             // An answer must not rest on a check that is older than the call: calls that come from
             // now on are in the next batch, which checks the folder again.
-            var look: FolderLook?
+            var folder: CheckedFolder?
             // Calls are taken off the end one by one, so that the memory of each is freed once it
             // is checked.
             calls.reverse()
             while let asked = calls.popLast() {
                 do {
-                    try await serve(asked, &look, in: service)
+                    try await serve(asked, &folder, in: service)
                 } catch {
                     asked.answer(.failure(error))
                 }
@@ -72,14 +72,14 @@ final class Adder {
 
     private func serve(
         _ asked: AddCall,
-        _ look: inout FolderLook?,
+        _ folder: inout CheckedFolder?,
         in service: isolated ManagerService
     ) async throws {
         let caller = await service.callers.caller(of: asked.call)
         let owner = caller.owner
         var checker = service.optionChecker(for: owner)
         checker.addedBy = caller.applicationID
-        if case .many(let downloads) = asked.wish {
+        if case .many(let downloads) = asked.downloads {
             return try await add(downloads, checker, asked, in: service)
         }
         let options = asked.options
@@ -89,19 +89,19 @@ final class Adder {
             return asked.answer(.success(ids))
         }
         let path = options.directory ?? service.directory
-        if let look, look.path.utf8.elementsEqual(path.utf8), look.rules == checker.rules {
-            checker.look = look
+        if let folder, folder.path.utf8.elementsEqual(path.utf8), folder.rules == checker.rules {
+            checker.folder = folder
         }
         let tasks: [NewTask] =
-            switch asked.wish {
+            switch asked.downloads {
             case .urls(let urls, let isList):
                 try await checker.judge(urls, options, isList: isList)
             case .metalink(let path): try await checker.judge(metalinkAt: path, options)
             case .opened(let uris): try await checker.judge(opened: uris)
             case .many: []
             }
-        if checker.look == nil, let directory = tasks.first?.request.directory {
-            look = FolderLook(path: path, rules: checker.rules, directory: directory)
+        if checker.folder == nil, let directory = tasks.first?.request.directory {
+            folder = CheckedFolder(path: path, rules: checker.rules, directory: directory)
         }
         await service.coordinator.add(tasks, token: token, answer: asked.answer)
     }

@@ -15,7 +15,7 @@ final class Commits {
     /// One entry of a commit, kept until it has been told.
     private struct News {
         let changes: [Change]
-        let turn: Queue.Turn
+        let replyTime: Queue.ReplyTime
         let reply: @Sendable () -> Void
     }
 
@@ -112,9 +112,9 @@ final class Commits {
             let entry = entries.indices.contains(index) ? entries[index] : nil
             switch result {
             case .success(let outcome):
-                if entry?.turn == .first { outcome.reply() }
-                let turn = entry?.turn ?? .first
-                let news = News(changes: outcome.changes, turn: turn, reply: outcome.reply)
+                if entry?.replyTime == .first { outcome.reply() }
+                let time = entry?.replyTime ?? .first
+                let news = News(changes: outcome.changes, replyTime: time, reply: outcome.reply)
                 committed.append(news)
             case .failure(let error):
                 entry?.refuse(error)
@@ -184,7 +184,7 @@ final class Commits {
             if change.starts { coordinator.slots.noteTold(change.after.id) }
             await coordinator.endWaiters.tell(change, in: coordinator)
         }
-        switch (news.turn, coordinator.announcer) {
+        switch (news.replyTime, coordinator.announcer) {
         case (.first, _): break
         case (.afterSignals, let announcer?):
             await announcer.call(news.reply, after: news.changes.map(\.after.id))

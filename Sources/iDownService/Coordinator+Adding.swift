@@ -23,7 +23,7 @@ extension Coordinator {
         guard !isStopping else { return answer(.failure(ServiceRefusal.stopping)) }
         let now = time.date
         let wishes = custody.withKeptLogins(wishes)
-        let entry = Commits.Queue.Entry(turn: .afterSignals, answer: answer) { transaction in
+        let entry = Commits.Queue.Entry(replyTime: .afterSignals, answer: answer) { transaction in
             if let token, let ids = try transaction.taskIDs(forToken: token) { return (ids, []) }
             let (ids, changes): ([TaskID], [Change]) = try transaction.add(wishes, at: now)
             if let token, !ids.isEmpty { try transaction.remember(token: token, ids: ids) }

@@ -88,8 +88,8 @@ extension Coordinator {
             // Tasks whose files are in the trash already leave the list even during a stop.
             if meant == nil { try refuseWhileStopping() }
             let mayPassOver = round == 2 || hangs
-            let turn = meant == nil ? Commits.Queue.Turn.afterSignals : .inOrder
-            let outcome = try await commit(answering: turn) { transaction in
+            let time = meant == nil ? Commits.Queue.ReplyTime.afterSignals : .inOrder
+            let outcome = try await commit(answering: time) { transaction in
                 try transaction.select(ids, for: command, meant, mayPassOver: mayPassOver)
             }
             publishing = outcome.publishing

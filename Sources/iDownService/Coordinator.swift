@@ -73,7 +73,7 @@ package actor Coordinator {
         store: Store,
         engine: Engine,
         slots: Int,
-        holdWishes: HoldWishes = HoldWishes(),
+        holdSettings: HoldSettings = HoldSettings(),
         executor: QueueExecutor,
         spaceInterval: Duration = Coordinator.spaceInterval,
         log: Logger
@@ -81,7 +81,7 @@ package actor Coordinator {
         self.store = store
         self.engine = engine
         self.slots = Slots(count: slots, at: engine.time.now)
-        self.holds = Holds(wishes: holdWishes)
+        self.holds = Holds(wishes: holdSettings)
         self.executor = executor
         self.space = SpaceWatch(interval: spaceInterval)
         self.log = log
@@ -114,17 +114,17 @@ package actor Coordinator {
 
     // MARK: Commits
 
-    /// Runs `body` in the next transaction; returns once that is durable, at the time that `turn`
+    /// Runs `body` in the next transaction; returns once that is durable, at the time that `time`
     /// says.
     func commit<Value: Sendable>(
-        answering turn: Commits.Queue.Turn = .inOrder,
+        answering time: Commits.Queue.ReplyTime = .inOrder,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let answer: @Sendable (Result<Value, any Error>) -> Void = {
                 continuation.resume(with: $0)
             }
-            commits.append(.init(turn: turn, answer: answer, body), in: self)
+            commits.append(.init(replyTime: time, answer: answer, body), in: self)
         }
     }
 
@@ -133,10 +133,10 @@ package actor Coordinator {
     /// - Returns: nil where `decide` changes nothing, or where there is no such task.
     func commitChange(
         of id: TaskID,
-        answering turn: Commits.Queue.Turn = .inOrder,
+        answering time: Commits.Queue.ReplyTime = .inOrder,
         _ decide: @escaping @Sendable (inout TaskRecord) throws -> [Effect]
     ) async throws -> Change? {
-        try await commit(answering: turn) { transaction in
+        try await commit(answering: time) { transaction in
             guard let change = try transaction.change(id, decide), !change.effects.isEmpty
             else { return (nil, []) }
             return (change, [change])
@@ -262,7 +262,7 @@ extension Coordinator {
     }
 
     /// Changes what tasks wait for; this acts at once, on running tasks too.
-    package func setHoldWishes(_ wishes: HoldWishes) { holds.change(wishes, in: self) }
+    package func setHoldSettings(_ wishes: HoldSettings) { holds.change(wishes, in: self) }
 
     /// Changes how many tasks may run; this acts at once.
     package func setSlots(_ slots: Int) {

@@ -11,14 +11,14 @@ final class Holds {
     /// The state of network and power, as their watchers last told it.
     private(set) var conditions = Conditions(isOnline: true)
     /// What the user wants tasks to wait for.
-    private(set) var wishes: HoldWishes
+    private(set) var wishes: HoldSettings
     /// Whether the computer is about to sleep or asleep: nothing starts then.
     private(set) var isAsleep = false
     /// Adjusts the tasks to the conditions; nil while nothing has to be adjusted.
     private var adjuster: Task<Void, Never>?
     private var needsAdjustment = false
 
-    init(wishes: HoldWishes) { self.wishes = wishes }
+    init(wishes: HoldSettings) { self.wishes = wishes }
 
     /// Changes the conditions, and adjusts the tasks at once if they differ.
     func change(
@@ -39,7 +39,7 @@ final class Holds {
     }
 
     /// Changes what tasks wait for; this acts at once, on running tasks too.
-    func change(_ wishes: HoldWishes, in coordinator: isolated Coordinator) {
+    func change(_ wishes: HoldSettings, in coordinator: isolated Coordinator) {
         guard wishes != self.wishes else { return }
         self.wishes = wishes
         adjust(in: coordinator)

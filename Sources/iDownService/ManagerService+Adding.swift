@@ -93,22 +93,25 @@ extension ManagerService {
 
     /// Adds what a call asks for, after the earlier calls of its sender.
     private func add(
-        _ wish: AddCall.Wish,
+        _ downloads: AddCall.Downloads,
         _ options: AddOptions,
         _ call: Call
     ) async throws -> [TaskID] {
         try await withCheckedThrowingContinuation { continuation in
-            add(wish, options, call) { continuation.resume(with: $0) }
+            add(downloads, options, call) { continuation.resume(with: $0) }
         }
     }
 
     private func add(
-        _ wish: AddCall.Wish,
+        _ downloads: AddCall.Downloads,
         _ options: AddOptions,
         _ call: Call,
         answer: @escaping Answer<[TaskID]>
     ) {
-        adder.append(AddCall(wish: wish, options: options, call: call, answer: answer), in: self)
+        adder.append(
+            AddCall(downloads: downloads, options: options, call: call, answer: answer),
+            in: self
+        )
     }
 
     private static func onlyID(_ ids: [TaskID]) -> Result<String, any Error> {

@@ -31,7 +31,7 @@ package actor ManagerService {
     let handOverCalls = HandOverCalls()
     var lastShown = LastShown()
     /// The long answers that are being made, and the calls that wait for one.
-    var listTurns = ListTurns()
+    var answerTurns = AnswerTurns()
 
     /// - Parameters:
     ///   - coordinator: does the work.

@@ -7,7 +7,7 @@ import iDownState
 import iDownloader
 
 /// A folder that was checked and created for a call.
-struct FolderLook: Sendable {
+struct CheckedFolder: Sendable {
     /// The path that the call asked for.
     let path: String
     let rules: FolderRules
@@ -27,7 +27,7 @@ struct OptionChecker: Sendable {
     /// The id of the calling application; nil where it is unknown.
     var addedBy: String?
     /// The folder of the call, where it was checked already; nil otherwise.
-    var look: FolderLook?
+    var folder: CheckedFolder?
 
     /// Checks all URLs and options, creates the folder, and returns the tasks.
     ///
@@ -164,8 +164,8 @@ struct OptionChecker: Sendable {
     ) async throws -> [NewTask] {
         try checkWhenDone(options)
         let directory: String
-        if let look {
-            directory = look.directory
+        if let folder {
+            directory = folder.directory
         } else {
             directory = try await engine.prepareFolder(
                 options.directory ?? downloadDirectory,

@@ -65,7 +65,7 @@ extension ManagerService {
         options.onExisting = nil
         var checker = OptionChecker(engine: engine, downloadDirectory: directory, rules: rules)
         // A probe stores nothing, so no folder is checked or created.
-        checker.look = FolderLook(path: directory, rules: rules, directory: directory)
+        checker.folder = CheckedFolder(path: directory, rules: rules, directory: directory)
         guard let task = try await checker.judge([url], options, isList: false).first else {
             throw ManagerError(.failed, "The URL stands for no download. Please report this.")
         }

@@ -66,7 +66,9 @@ final class SettingsControl {
         // The engine has to know the new proxy before downloads that waited for it go on.
         if !changed.isEmpty { self.changed(settings) }
         let (engine, coordinator) = (service.engine, service.coordinator)
-        await coordinator.setHoldWishes(HoldWishes(settings, unknownProxy: inForce.unknownProxy))
+        await coordinator.setHoldSettings(
+            HoldSettings(settings, unknownProxy: inForce.unknownProxy)
+        )
         guard !changed.isEmpty else { return }
         engine.connectionsPerDownload = settings.maxConnectionsPerDownload
         engine.setSpeedLimit(settings.speedLimit)
@@ -100,7 +102,7 @@ final class SettingsControl {
     }
 }
 
-extension HoldWishes {
+extension HoldSettings {
     /// Takes what tasks have to wait for from the settings.
     ///
     /// - Parameters:

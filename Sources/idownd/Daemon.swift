@@ -68,7 +68,7 @@ struct Daemon {
             store: store,
             engine: engine,
             slots: settings.maxConcurrentDownloads,
-            holdWishes: HoldWishes(settings, unknownProxy: keeper.now.unknownProxy),
+            holdSettings: HoldSettings(settings, unknownProxy: keeper.now.unknownProxy),
             executor: connection.executor,
             log: log
         )
@@ -131,7 +131,7 @@ struct Daemon {
             await reading
         }
         defer { settingsUpdates.cancel() }
-        if HoldWishes(settings) != HoldWishes() {
+        if HoldSettings(settings) != HoldSettings() {
             // Downloads that are to wait for the network or for power must not start before the
             // first reports.
             await desktop.waitForInitialConditions(within: .seconds(2))

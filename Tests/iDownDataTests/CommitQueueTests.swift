@@ -14,7 +14,7 @@ import iDownTesting
             #expect(queue.isEmpty)
             for number in [1, 2, 3] as [Int64] {
                 let answer = { @Sendable (_: Result<Void, any Error>) in }
-                queue.append(.init(turn: .inOrder, answer: answer) { _ in ((), [number]) })
+                queue.append(.init(replyTime: .inOrder, answer: answer) { _ in ((), [number]) })
             }
             let entries = queue.take()
             #expect(queue.isEmpty)

@@ -268,7 +268,7 @@ import iDownloader
     {
         try await withHub { hub in
             let coordinator = hub.coordinator
-            await coordinator.setHoldWishes(HoldWishes(onMetered: true))
+            await coordinator.setHoldSettings(HoldSettings(onMetered: true))
             hub.announced.after { announcement in
                 guard announcement.kind == .downloading else { return }
                 await coordinator.setConditions(
@@ -284,7 +284,7 @@ import iDownloader
             #expect(try await hub.record(id)?.tries == 0)
             #expect(try await coordinator.reasons(for: id).map(\.text) == ["metered network"])
             let mark = hub.announced.all.count
-            await coordinator.setHoldWishes(HoldWishes())
+            await coordinator.setHoldSettings(HoldSettings())
             try await hub.announced.wait(for: id, .downloading, after: mark)
         }
     }
@@ -295,7 +295,7 @@ import iDownloader
         defer { server.stop() }
         try await withHub { hub in
             let coordinator = hub.coordinator
-            await coordinator.setHoldWishes(HoldWishes(onMetered: true))
+            await coordinator.setHoldSettings(HoldSettings(onMetered: true))
             await coordinator.setConditions(
                 isCaptive: false,
                 isMetered: true,
@@ -319,7 +319,7 @@ import iDownloader
         let server = try FaultServer.serving(file)
         defer { server.stop() }
         try await withHub(slots: 1) { hub in
-            await hub.coordinator.setHoldWishes(HoldWishes(onLowBattery: true))
+            await hub.coordinator.setHoldSettings(HoldSettings(onLowBattery: true))
             let id = try await hub.add(server.url("/a"))
             try await hub.arrival(of: 1 << 20, for: id)
             let other = try await hub.add(server.url("/b"))
@@ -353,7 +353,7 @@ import iDownloader
         try await withHub(slots: 1) { hub in
             let id = try await hub.add(server.url("/a"))
             try await hub.arrival(of: 1 << 20, for: id)
-            await hub.coordinator.setHoldWishes(HoldWishes(onSettings: "Proxy is wrong"))
+            await hub.coordinator.setHoldSettings(HoldSettings(onSettings: "Proxy is wrong"))
             try await hub.announced.wait(for: id, hold: "settings")
             await hub.transferEnd(of: id)
             #expect(try await hub.record(id)?.segments.byteCount ?? 0 >= 1 << 20)
@@ -372,7 +372,7 @@ import iDownloader
             #expect(try await hub.record(id)?.tries == 0)
             #expect(server.requests.count == requests)
             hold.until.open()
-            await hub.coordinator.setHoldWishes(HoldWishes())
+            await hub.coordinator.setHoldSettings(HoldSettings())
             try await hub.announced.wait(for: id, .completed)
             try await hub.announced.wait(for: other, .completed)
         }

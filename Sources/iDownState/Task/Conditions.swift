@@ -18,7 +18,7 @@ extension Conditions {
 }
 
 /// What the user wants downloads to wait for.
-package struct HoldWishes: Hashable, Sendable {
+package struct HoldSettings: Hashable, Sendable {
     /// Whether to wait for a network that is not metered.
     package var onMetered: Bool
     /// Whether to wait until the battery is charged.

@@ -3,7 +3,7 @@
 /// What the computer, the network and the hosts allow at one moment, for all tasks.
 package struct Surroundings: Sendable {
     package var conditions: Conditions
-    package var wishes: HoldWishes
+    package var wishes: HoldSettings
     /// How long hosts still want to be left alone.
     package var rests: [Origin: Duration]
     /// Folders on file systems with less free space than the reserve.
@@ -13,7 +13,7 @@ package struct Surroundings: Sendable {
 
     package init(
         conditions: Conditions = Conditions(isOnline: true),
-        wishes: HoldWishes = HoldWishes(),
+        wishes: HoldSettings = HoldSettings(),
         rests: [Origin: Duration] = [:],
         fullDirectories: Set<String> = [],
         isSilent: @escaping @Sendable (String) -> Bool = { _ in false }

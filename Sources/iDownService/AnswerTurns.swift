@@ -6,7 +6,7 @@ import DBus
 ///
 /// Each answer may take megabytes. A client that calls a thousand times and reads nothing would
 /// otherwise fill the memory with answers, and hold up those of all other clients.
-struct ListTurns {
+struct AnswerTurns {
     /// The most answers that are made at once.
     ///
     /// More would not be faster, and each is held in memory.
@@ -56,11 +56,11 @@ extension ManagerService {
     /// - Throws: `CancellationError` where the caller left during the wait, so that a client which
     ///   calls a thousand times and leaves does not cause a thousand lists.
     func inTurn<Value>(_ call: Call, _ body: () async throws -> Value) async throws -> Value {
-        let hasToWait = listTurns.isFull
+        let hasToWait = answerTurns.isFull
         await withCheckedContinuation { continuation in
-            listTurns.begin(of: call.sender?.rawValue ?? "") { continuation.resume() }
+            answerTurns.begin(of: call.sender?.rawValue ?? "") { continuation.resume() }
         }
-        defer { listTurns.end() }
+        defer { answerTurns.end() }
         try Task.checkCancellation()
         await call.connection.flush()
         if hasToWait, await call.isForNobody { throw CancellationError() }

@@ -8,7 +8,7 @@ import iDownTesting
 @testable import DBus
 @testable import iDownService
 
-@Suite struct ListTurnsTests {
+@Suite struct AnswerTurnsTests {
     /// What was started, in order.
     private final class Record: Sendable {
         private let names = Mutex<[String]>([])
@@ -19,7 +19,7 @@ import iDownTesting
     }
 
     @Test func `few are made at a time, and a client with many keeps nobody waiting for long`() {
-        var turns = ListTurns()
+        var turns = AnswerTurns()
         let record = Record()
         for number in 1...1000 { turns.begin(of: ":1.1") { record.append("many \(number)") } }
         #expect(record.all == ["many 1", "many 2"])
@@ -29,7 +29,7 @@ import iDownTesting
     }
 
     @Test func `when all are over the next one starts at once`() {
-        var turns = ListTurns()
+        var turns = AnswerTurns()
         let record = Record()
         for number in 1...5 { turns.begin(of: ":1.1") { record.append("\(number)") } }
         for _ in 1...5 { turns.end() }
@@ -72,14 +72,14 @@ import iDownTesting
 }
 
 extension ManagerService {
-    fileprivate var clientsInLine: Int { listTurns.clients.count }
+    fileprivate var clientsInLine: Int { answerTurns.clients.count }
 
     fileprivate func takeAllTurns() {
-        while !listTurns.isFull { listTurns.begin(of: "") {} }
+        while !answerTurns.isFull { answerTurns.begin(of: "") {} }
     }
 
     fileprivate func giveTurnsBack() {
-        for _ in 0..<ListTurns.most { listTurns.end() }
+        for _ in 0..<AnswerTurns.most { answerTurns.end() }
     }
 
     fileprivate func makeList(
