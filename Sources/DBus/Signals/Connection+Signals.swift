@@ -66,25 +66,25 @@ extension Connection {
     ///
     /// - Throws: `NoMemory`; no sequence has received the signal then.
     func deliver(_ message: OpaquePointer) throws(BusError) {
-        guard !subscriptions.isEmpty, let header = SignalHeader(message) else { return }
-        let isOfOwner = header.member == "NameOwnerChanged" && header.sender == .bus
-        guard isOfOwner || subscriptions.values.contains(where: { $0.matches(header) }) else {
+        guard !subscriptions.isEmpty, var signal = SignalMessage(headerOf: message) else { return }
+        let isOfOwner = signal.member == "NameOwnerChanged" && signal.sender == .bus
+        guard isOfOwner || subscriptions.values.contains(where: { $0.matches(headerOf: signal) })
+        else {
             return
         }
         let reader = try WireReader(bodyOf: message, libdbus: libdbus)
-        let (arguments, memory): ([Value], Int)
+        let memory: Int
         do throws(DecodingFailure) {
-            (arguments, memory) = try reader.measuredValues()
+            (signal.arguments, memory) = try reader.measuredValues()
         } catch {
             // The signal cannot be decoded, so no rule here asked for its arguments.
             guard error == .tooLarge else { return }
-            for (id, subscription) in subscriptions where subscription.matches(header) {
+            for (id, subscription) in subscriptions where subscription.matches(headerOf: signal) {
                 subscription.queue.overflow()
                 unsubscribe(id)
             }
             return
         }
-        let signal = SignalMessage(header, arguments)
         let change = isOfOwner ? NameOwnerChange(signal) : nil
         for (id, subscription) in subscriptions {
             var isTold = false
@@ -92,8 +92,7 @@ extension Connection {
                 subscriptions[id]?.ownerChanged(to: change.newOwner)
                 isTold = subscription.told != nil
             }
-            guard isTold || (subscription.matches(header) && subscription.matches(arguments))
-            else { continue }
+            guard isTold || subscription.matches(signal) else { continue }
             if !subscription.queue.put(signal, taking: memory) { unsubscribe(id) }
         }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDBus
+
 /// A signal of an interface, declared once with the types of its arguments.
 ///
 /// The same value is listed in the interface's table (``Member/signal(_:)``), sends the signal
@@ -49,17 +51,23 @@ public struct SignalMessage: Hashable, Sendable {
     /// The name of the signal.
     public let member: MemberName
     /// The arguments of the signal.
-    public let arguments: [Value]
+    public internal(set) var arguments: [Value]
 }
 
 extension SignalMessage {
-    init(_ header: SignalHeader, _ arguments: [Value]) {
+    /// Reads a message's header, without arguments; nil if a field is missing, which libdbus never
+    /// lets through.
+    init?(headerOf message: OpaquePointer) {
+        guard let path = dbus_message_get_path(message),
+            let interface = dbus_message_get_interface(message),
+            let member = dbus_message_get_member(message)
+        else { return nil }
         self.init(
-            sender: header.sender,
-            path: header.path,
-            interface: header.interface,
-            member: header.member,
-            arguments: arguments
+            sender: dbus_message_get_sender(message).map { BusName(checked: String(cString: $0)) },
+            path: ObjectPath(checked: String(cString: path)),
+            interface: InterfaceName(checked: String(cString: interface)),
+            member: MemberName(checked: String(cString: member)),
+            arguments: []
         )
     }
 }

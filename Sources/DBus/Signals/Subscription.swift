@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CDBus
-
 /// What one sequence receives: the signals that match a rule, the owners of a name, or both.
 ///
 /// The bus sends each message once, however many rules match, so every message is compared with
@@ -44,46 +42,26 @@ struct Subscription {
         isOwnerKnown = true
     }
 
-    /// Whether a signal's header matches the rule; its arguments are compared later.
-    func matches(_ header: SignalHeader) -> Bool {
+    /// Whether a signal matches the rule, apart from its arguments.
+    func matches(headerOf signal: SignalMessage) -> Bool {
         guard let rule else { return false }
         if let sender = followedName == nil ? rule.sender : senderOwner {
-            guard header.sender == sender else { return false }
+            guard signal.sender == sender else { return false }
         } else if followedName != nil {
             return false
         }
-        if let interface = rule.interface, interface != header.interface { return false }
-        if let member = rule.member, member != header.member { return false }
-        if let path = rule.path, path != header.path { return false }
-        if let namespace = rule.pathNamespace, !header.path.hasPrefix(namespace) { return false }
+        if let interface = rule.interface, interface != signal.interface { return false }
+        if let member = rule.member, member != signal.member { return false }
+        if let path = rule.path, path != signal.path { return false }
+        if let namespace = rule.pathNamespace, !signal.path.hasPrefix(namespace) { return false }
         return true
     }
 
-    /// Whether a signal's arguments match the rule.
-    func matches(_ arguments: [Value]) -> Bool {
-        guard let rule else { return false }
+    /// Whether a signal, with its arguments, matches the rule.
+    func matches(_ signal: SignalMessage) -> Bool {
+        guard let rule, matches(headerOf: signal) else { return false }
         return rule.arguments.allSatisfy { place, value in
-            arguments.indices.contains(place) && arguments[place] == .string(value)
+            signal.arguments.indices.contains(place) && signal.arguments[place] == .string(value)
         }
-    }
-}
-
-/// The sender and the name of a received signal.
-struct SignalHeader {
-    let sender: BusName?
-    let path: ObjectPath
-    let interface: InterfaceName
-    let member: MemberName
-
-    /// Reads a message's header; nil if a field is missing, which libdbus never lets through.
-    init?(_ message: OpaquePointer) {
-        guard let path = dbus_message_get_path(message),
-            let interface = dbus_message_get_interface(message),
-            let member = dbus_message_get_member(message)
-        else { return nil }
-        sender = dbus_message_get_sender(message).map { BusName(checked: String(cString: $0)) }
-        self.path = ObjectPath(checked: String(cString: path))
-        self.interface = InterfaceName(checked: String(cString: interface))
-        self.member = MemberName(checked: String(cString: member))
     }
 }
