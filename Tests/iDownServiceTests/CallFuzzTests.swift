@@ -18,7 +18,7 @@ import iDownTesting
     /// A method that clients may call, with its object, by its name.
     private struct Row: Sendable {
         let path: ObjectPath
-        let interface: InterfaceName
+        let interface: Interface
         let name: String
         let method: Method
     }
@@ -35,7 +35,7 @@ import iDownTesting
         return [(Contract.managerPath, object), (taskPath, task)].flatMap { path, object in
             object.interfaces.filter { !others.contains($0.name.rawValue) }.flatMap { interface in
                 interface.methods.sorted { $0.key < $1.key }.map { name, method in
-                    Row(path: path, interface: interface.name, name: name, method: method)
+                    Row(path: path, interface: interface, name: name, method: method)
                 }
             }
         }
@@ -52,7 +52,7 @@ import iDownTesting
             connection: connection,
             sender: ":1.7",
             path: row.path,
-            interface: row.interface,
+            interface: row.interface.name,
             member: MemberName(checked: row.name),
             wantsReply: true
         )
@@ -79,9 +79,9 @@ import iDownTesting
         }
         switch outcome.withLock({ $0 }) {
         case .success(let answer): _ = try RawMessage(sending: answer)
-        case .failure(let error as BusError):
-            _ = try RawMessage(sending: WireWriter(error.message))
-        case .failure(let error): throw Fuzzer.Finding("\(row.name) throws \(error)", input)
+        case .failure(let error):
+            let reply = row.interface.reply(to: call, thrown: error)
+            _ = try RawMessage(sending: WireWriter(reply.message))
         case nil: throw Fuzzer.Finding("\(row.name) has no answer", input)
         }
     }

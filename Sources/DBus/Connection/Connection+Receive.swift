@@ -41,9 +41,9 @@ extension Connection {
             guard let object = objects.object(at: path) else {
                 throw .unknownObject("There is no object at \(path).")
             }
-            let (interfaceName, method): (InterfaceName, Method)
+            let (owner, method): (Interface, Method)
             do throws(BusError) {
-                (interfaceName, method) = try object.method(interface, member, at: path)
+                (owner, method) = try object.method(interface, member, at: path)
             } catch {
                 guard wantsReply, let subtree = objects.subtree(around: path) else { throw error }
                 try pendingCalls.check(reply.sender)
@@ -57,7 +57,7 @@ extension Connection {
                 connection: self,
                 sender: reply.sender,
                 path: path,
-                interface: interfaceName,
+                interface: owner.name,
                 member: MemberName(checked: member),
                 wantsReply: wantsReply
             )
@@ -78,28 +78,38 @@ extension Connection {
             }
             let size = counts ? arguments.count : nil
             call.id = pendingCalls.begin(reply, wantsReply: wantsReply, size: size)
-            run(method, call, arguments)
+            run(method, of: owner, call, arguments)
         } catch {
             guard wantsReply else { return }
             answer(.failure(error), to: reply)
         }
     }
 
-    private func run(_ method: Method, _ call: Call, _ arguments: WireReader) {
+    private func run(
+        _ method: Method,
+        of interface: Interface,
+        _ call: Call,
+        _ arguments: WireReader
+    ) {
         switch method.body {
         case .task(let body):
             let isOfAll = call.interface == Interface.propertiesName
             let subtree = isOfAll ? objects.subtree(around: call.path) : nil
             let start = pendingCalls.start(call.id, hasTask: true) {
                 self.start(call.id) {
-                    let outcome = await Method.run(body, call, arguments)
+                    let outcome: Result<WireWriter, BusError>
+                    do {
+                        outcome = .success(try await body(call, arguments))
+                    } catch {
+                        outcome = .failure(interface.reply(to: call, thrown: error))
+                    }
                     return await subtree?.judged(outcome, at: call.path) ?? outcome
                 }
             }
             start?()
         case .answering(let body):
             let answer: Answer<WireWriter> = { [executor] outcome in
-                let outcome = outcome.mapError { BusError(thrown: $0) }
+                let outcome = outcome.mapError { interface.reply(to: call, thrown: $0) }
                 executor.run { self.assumeIsolated { $0.finish(call.id, with: outcome) } }
             }
             let start = pendingCalls.start(call.id, hasTask: false) {

@@ -22,6 +22,7 @@ public struct Interface: Sendable {
     let properties: [String: Property]
     /// Writes all properties at once, as the results of GetAll; nil reads them one by one.
     let snapshot: (@Sendable (Call) async throws -> WireWriter)?
+    private let errors: Wording?
 
     /// Returns the error reply for an error that a handler of the interface has thrown.
     public typealias Wording = @Sendable (any Error, Call) -> BusError
@@ -44,21 +45,16 @@ public struct Interface: Sendable {
     ) {
         self.name = name
         self.members = members
-        if let errors, let snapshot {
-            self.snapshot = Self.wording(errors, snapshot)
-        } else {
-            self.snapshot = snapshot
-        }
+        self.errors = errors
+        self.snapshot = snapshot
         var methods: [String: Method] = [:]
         var properties: [String: Property] = [:]
         for member in members {
             switch member.content {
             case .method(let method):
-                let method = errors.map(method.wording) ?? method
                 let old = methods.updateValue(method, forKey: member.name.rawValue)
                 precondition(old == nil, "\(name).\(member.name) is there twice")
             case .property(let property):
-                let property = errors.map(property.wording) ?? property
                 let old = properties.updateValue(property, forKey: member.name.rawValue)
                 precondition(old == nil, "\(name).\(member.name) is there twice")
             case .signal(let interface, _):
@@ -69,18 +65,9 @@ public struct Interface: Sendable {
         self.properties = properties
     }
 
-    /// Returns a handler that converts the errors of another one with the interface's wording.
-    static func wording<each Input, Output>(
-        _ errors: @escaping Wording,
-        _ handler: @escaping @Sendable (Call, repeat each Input) async throws -> Output
-    ) -> @Sendable (Call, repeat each Input) async throws -> Output {
-        { (call: Call, input: repeat each Input) in
-            do {
-                return try await handler(call, repeat each input)
-            } catch {
-                throw errors(error, call)
-            }
-        }
+    /// Returns the error reply for an error that a handler of the interface has thrown.
+    func reply(to call: Call, thrown error: any Error) -> BusError {
+        errors?(error, call) ?? BusError(thrown: error)
     }
 
     /// Checks the names, which may be malformed literals.

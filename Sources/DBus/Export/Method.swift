@@ -193,43 +193,4 @@ extension Method {
             libdbus: libdbus
         )
     }
-
-    /// Runs a handler, and converts an error that it throws into an error reply.
-    nonisolated(nonsending) static func run(
-        _ body: @Sendable (Call, WireReader) async throws -> WireWriter,
-        _ call: Call,
-        _ arguments: WireReader
-    ) async -> Result<WireWriter, BusError> {
-        do {
-            return .success(try await body(call, arguments))
-        } catch {
-            return .failure(BusError(thrown: error))
-        }
-    }
-
-    /// Returns the same method with its handler's errors converted by the interface's wording.
-    func wording(_ errors: @escaping Interface.Wording) -> Method {
-        let body: Body =
-            switch body {
-            case .task(let body): .task(Interface.wording(errors, body))
-            case .answering(let body):
-                .answering { call, arguments, answer in
-                    do {
-                        try body(call, arguments) { result in
-                            answer(result.mapError { errors($0, call) })
-                        }
-                    } catch {
-                        throw errors(error, call)
-                    }
-                }
-            }
-        return Method(
-            kind,
-            inputs: inputs,
-            outputs: outputs,
-            memory: memory,
-            now: now,
-            body: body
-        )
-    }
 }

@@ -107,12 +107,12 @@ struct ExportedObject: Sendable {
         _ interface: String?,
         _ member: String,
         at path: ObjectPath
-    ) throws(BusError) -> (InterfaceName, Method) {
+    ) throws(BusError) -> (Interface, Method) {
         guard let interface else {
             // The specification allows a call without an interface: the first method with the name
             // is called.
             for interface in interfaces {
-                if let method = interface.methods[member] { return (interface.name, method) }
+                if let method = interface.methods[member] { return (interface, method) }
             }
             throw .unknownMethod("The object \(path) has no method \(member).")
         }
@@ -122,6 +122,6 @@ struct ExportedObject: Sendable {
         guard let method = found.methods[member] else {
             throw .unknownMethod("The interface \(interface) has no method \(member).")
         }
-        return (found.name, method)
+        return (found, method)
     }
 }

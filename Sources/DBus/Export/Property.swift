@@ -23,17 +23,6 @@ struct Property: Sendable {
     /// Writes the value as a variant.
     let get: @Sendable (Call) async throws -> WireWriter
     let set: (@Sendable (Call, Value) async throws -> Void)?
-
-    /// Returns the same property with its handlers' errors converted by the interface's wording.
-    func wording(_ errors: @escaping Interface.Wording) -> Property {
-        Property(
-            type: type,
-            emits: emits,
-            now: now,
-            get: Interface.wording(errors, get),
-            set: set.map { Interface.wording(errors, $0) }
-        )
-    }
 }
 
 extension Member {

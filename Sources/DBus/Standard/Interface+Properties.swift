@@ -27,13 +27,13 @@ extension Interface {
                                 guard let interface = try? reader.argument(String.self),
                                     let name = try? reader.argument(String.self)
                                 else { return nil }
-                                return (try? table.property(interface, name))?.now(call)
+                                return (try? table.find(interface, name))?.property.now(call)
                             },
                             body: .task { call, arguments in
                                 var reader = arguments
                                 let interface = try reader.argument(String.self)
                                 let name = try reader.argument(String.self)
-                                return try await table.property(interface, name).get(call)
+                                return try await table.get(interface, name, call)
                             }
                         )
                     )
@@ -84,29 +84,45 @@ private struct PropertyTable: Sendable {
         return meant
     }
 
-    func property(_ interface: String, _ name: String) throws(BusError) -> Property {
+    func find(
+        _ interface: String,
+        _ name: String
+    ) throws(BusError) -> (interface: Interface, property: Property) {
         // Clients call this often, so it builds no list of interfaces as `meant` does.
         var isKnown = false
         for candidate in interfaces where interface.isEmpty || candidate.name.rawValue == interface
         {
-            if let property = candidate.properties[name] { return property }
+            if let property = candidate.properties[name] { return (candidate, property) }
             isKnown = true
         }
         guard isKnown else { throw .unknownInterface("The object has no interface \(interface).") }
         throw .unknownProperty("The object has no property \(name).")
     }
 
+    func get(_ interface: String, _ name: String, _ call: Call) async throws -> WireWriter {
+        let (interface, property) = try find(interface, name)
+        do {
+            return try await property.get(call)
+        } catch {
+            throw interface.reply(to: call, thrown: error)
+        }
+    }
+
     func all(_ interface: String, _ call: Call) async throws -> WireWriter {
         let meant = try meant(interface)
-        if meant.count == 1, let snapshot = meant[0].snapshot { return try await snapshot(call) }
         var values: [String: Value] = [:]
         for interface in meant {
             do {
+                if meant.count == 1, let snapshot = interface.snapshot {
+                    return try await snapshot(call)
+                }
                 values.merge(try await all(of: interface, call)) { first, _ in first }
-            } catch let error as BusError
-                where meant.count > 1 && error.name == "org.freedesktop.DBus.Error.AccessDenied"
-            {
+            } catch {
+                let error = interface.reply(to: call, thrown: error)
                 // A question for all interfaces skips those that the caller may not read.
+                guard meant.count > 1, error.name == BusError.accessDenied("").name else {
+                    throw error
+                }
             }
         }
         return WireWriter(values)
@@ -126,7 +142,7 @@ private struct PropertyTable: Sendable {
     }
 
     func set(_ interface: String, _ name: String, _ value: Value, _ call: Call) async throws {
-        let property = try property(interface, name)
+        let (interface, property) = try find(interface, name)
         guard let set = property.set else {
             throw BusError.propertyReadOnly("The property \(name) is read-only.")
         }
@@ -135,6 +151,10 @@ private struct PropertyTable: Sendable {
                 "The property \(name) must be of type \(property.type), not \(value.signature)."
             )
         }
-        try await set(call, value)
+        do {
+            try await set(call, value)
+        } catch {
+            throw interface.reply(to: call, thrown: error)
+        }
     }
 }
