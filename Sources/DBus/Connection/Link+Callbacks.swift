@@ -21,13 +21,9 @@ extension Link {
         libdbus: LibDBusCalls
     ) throws(BusError) -> OpaquePointer {
         switch address {
-        case .session:
+        case .session, .system:
             return try libdbus.attempt("dbus_bus_get_private") {
-                dbus_bus_get_private(DBUS_BUS_SESSION, $0)
-            }
-        case .system:
-            return try libdbus.attempt("dbus_bus_get_private") {
-                dbus_bus_get_private(DBUS_BUS_SYSTEM, $0)
+                dbus_bus_get_private(address == .system ? DBUS_BUS_SYSTEM : DBUS_BUS_SESSION, $0)
             }
         case .address(let text):
             guard !text.utf8.contains(0) else {

@@ -10,7 +10,6 @@ internal import CDBus
 /// connection.
 struct Message: ~Copyable {
     let pointer: OpaquePointer
-    let libdbus: LibDBusCalls
 
     deinit {
         dbus_message_unref(pointer)
@@ -48,7 +47,7 @@ struct Message: ~Copyable {
     ) throws(BusError) {
         // NO_REPLY_EXPECTED, NO_AUTO_START
         let flags: UInt8 = (wantsReply ? 0 : 1) | (startsService ? 0 : 2)
-        try self.init(.call, flags, arguments, libdbus: libdbus) { writer in
+        pointer = try Self.make(.call, flags, arguments, libdbus) { writer in
             writer.append(.destination, destination.rawValue)
             writer.append(.path, path.rawValue, .objectPath)
             writer.append(.interface, interface.rawValue)
@@ -66,7 +65,8 @@ struct Message: ~Copyable {
         _ results: WireWriter,
         libdbus: LibDBusCalls
     ) throws(BusError) {
-        try self.init(name == nil ? .answer : .error, 1, results, libdbus: libdbus) { writer in
+        let kind: Kind = name == nil ? .answer : .error
+        pointer = try Self.make(kind, 1, results, libdbus) { writer in
             if let name { writer.append(.errorName, name.rawValue) }
             writer.append(.replySerial, .uint32)
             writer.append(number: address.serial)
@@ -93,7 +93,7 @@ struct Message: ~Copyable {
         _ arguments: WireWriter,
         libdbus: LibDBusCalls
     ) throws(BusError) {
-        try self.init(.signal, 1, arguments, libdbus: libdbus) { writer in
+        pointer = try Self.make(.signal, 1, arguments, libdbus) { writer in
             writer.append(.path, path.rawValue, .objectPath)
             writer.append(.interface, interface.rawValue)
             writer.append(.member, member.rawValue)
@@ -104,18 +104,7 @@ struct Message: ~Copyable {
     ///
     /// - Throws: `InvalidArgs` if the message breaks the specification; `LimitsExceeded`;
     ///   `NoMemory`.
-    private init(
-        _ kind: Kind,
-        _ flags: UInt8,
-        _ body: WireWriter,
-        libdbus: LibDBusCalls,
-        _ fields: (inout WireWriter) -> Void
-    ) throws(BusError) {
-        pointer = try Self.pointer(kind, flags, body, libdbus, fields)
-        self.libdbus = libdbus
-    }
-
-    private static func pointer(
+    private static func make(
         _ kind: Kind,
         _ flags: UInt8,
         _ body: WireWriter,
@@ -132,10 +121,10 @@ struct Message: ~Copyable {
                 "A message may carry at most \(OpenDescriptor.mostInMessage) open files."
             )
         }
-        let pointer = try Self.demarshal(kind, flags, body, libdbus, fields)
+        let pointer = try demarshal(kind, flags, body, libdbus, fields)
         guard body.descriptors.isEmpty else {
             defer { dbus_message_unref(pointer) }
-            let empty = try Self.demarshal(kind, flags, WireWriter(), libdbus, fields)
+            let empty = try demarshal(kind, flags, WireWriter(), libdbus, fields)
             do throws(BusError) {
                 try libdbus.append(pointer, to: empty, with: body.descriptors)
             } catch {
