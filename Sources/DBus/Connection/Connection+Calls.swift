@@ -42,7 +42,7 @@ extension Connection {
             sending: message,
             over: try openLink(),
             timeout: timeout,
-            onEnd: { $0.owner.forgetReply(id) }
+            id: id
         )
         pendingReplies[id] = pending
         return id

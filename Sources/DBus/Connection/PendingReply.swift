@@ -8,23 +8,24 @@ internal import CDBus
 /// timeout, or by ``abandon(_:)``.
 final class PendingReply {
     private let link: Link
-    private let onEnd: (Link) -> Void
+    /// The connection's id for this call.
+    private let id: Int
     private var pending: OpaquePointer?
     private var outcome: Result<WireReader, BusError>?
     private var continuation: CheckedContinuation<Result<WireReader, BusError>, Never>?
 
     /// Sends a call, with `dbus_connection_send_with_reply`.
     ///
-    /// The call is abandoned after the timeout; 24 days or more mean no timeout. `onEnd` is called
-    /// once, when the reply has arrived or the call has been abandoned.
+    /// The call is abandoned after the timeout; 24 days or more mean no timeout. The connection
+    /// forgets the call by its id when the reply has arrived or the call has been abandoned.
     init(
         sending message: borrowing Message,
         over link: Link,
         timeout: Duration,
-        onEnd: @escaping (Link) -> Void
+        id: Int
     ) throws(BusError) {
         self.link = link
-        self.onEnd = onEnd
+        self.id = id
         var pending: OpaquePointer?
         let pointer = message.pointer
         let milliseconds = Self.milliseconds(timeout)
@@ -91,7 +92,7 @@ final class PendingReply {
         release()
         continuation?.resume(returning: result)
         continuation = nil
-        onEnd(link)
+        link.owner.forgetReply(id)
     }
 
     private func release() {
