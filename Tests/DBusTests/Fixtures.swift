@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DBus
 import iDownTesting
+
+@testable import DBus
 
 /// Runs `body` with a service's and a client's connection to a bus of their own.
 func withServiceAndClient(
@@ -75,4 +76,16 @@ func sample() -> Interface {
 /// An error that the bus knows nothing of.
 struct Broken: Error {
     let part: String
+}
+
+extension Connection {
+    /// Sends a signal without a declaration.
+    func emit(
+        _ interface: InterfaceName,
+        _ member: MemberName,
+        at path: ObjectPath,
+        _ arguments: [Value]
+    ) throws(BusError) {
+        try emit(interface, member, at: path, WireWriter(contents: arguments))
+    }
 }

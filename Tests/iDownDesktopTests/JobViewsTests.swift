@@ -55,7 +55,7 @@ import iDownTesting
     }
 
     private func press(_ button: MemberName, on connection: Connection) async throws {
-        try await connection.emit(Self.view, button, at: Self.path, [])
+        try await connection.emit(Self.view, button, at: Self.path, WireWriter())
     }
 
     @Test func `a download has a view with working buttons, which ends with it`() async throws {

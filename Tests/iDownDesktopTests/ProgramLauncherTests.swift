@@ -63,7 +63,7 @@ import iDownTesting
                 manager,
                 "JobRemoved",
                 at: path,
-                [.uint32(1), .objectPath(job), .string(name), .string(result)]
+                WireWriter(UInt32(1), job, name, result)
             )
         }
         try await connection.export(

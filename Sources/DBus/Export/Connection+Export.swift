@@ -55,16 +55,6 @@ extension Connection {
         try emit(signal.interface, signal.member, at: path, contents)
     }
 
-    /// Sends a signal without a declaration.
-    package func emit(
-        _ interface: InterfaceName,
-        _ member: MemberName,
-        at path: ObjectPath,
-        _ arguments: [Value]
-    ) throws(BusError) {
-        try emit(interface, member, at: path, WireWriter(contents: arguments))
-    }
-
     /// Sends a signal without a declaration, whose arguments are encoded already.
     public func emit(
         _ interface: InterfaceName,
