@@ -161,6 +161,9 @@ public struct WireWriter: Sendable {
     }
 
     mutating func append(descriptor: OpenDescriptor) {
+        if fcntl(descriptor.number, F_GETFD) == -1 {
+            fail(.invalidArguments("The descriptor \(descriptor.number) is not open."))
+        }
         append(number: UInt32(truncatingIfNeeded: descriptors.count))
         descriptors.append(descriptor)
     }

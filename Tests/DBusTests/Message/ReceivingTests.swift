@@ -103,6 +103,30 @@ import iDownTesting
         }
     }
 
+    @Test func `a descriptor that is not open is refused, and the connection stays`() async throws {
+        try await withServiceAndClient { service, client, _ in
+            try await service.export([sample()], at: samplePath)
+            let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
+            var ends: [CInt] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            close(ends[0])
+            for number in [-1, ends[0]] {
+                let error = await #expect(throws: BusError.self) {
+                    try await proxy.call(
+                        "Turn",
+                        OpenDescriptor(owning: number),
+                        [Structure("x", [String: Value](), OpenDescriptor(owning: ends[1]))],
+                        returning: [OpenDescriptor].self,
+                        [String: Value].self
+                    )
+                }
+                #expect(error?.name == BusError.invalidArguments("").name)
+                #expect(error?.message == "The descriptor \(number) is not open.")
+            }
+            #expect(await client.isOpen)
+        }
+    }
+
     @Test func `a number of an open file that did not come is refused`() throws {
         let wrong = WireReader([7, 0, 0, 0], "h")
         #expect(throws: DecodingFailure.self) { try wrong.values() }
