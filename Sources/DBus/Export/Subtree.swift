@@ -14,7 +14,10 @@ public struct Subtree: Sendable {
     /// - Parameters:
     ///   - interfaces: The interfaces of every object, which also gets Introspectable, Properties
     ///     and Peer.
-    ///   - contains: Returns whether there is an object at a path one level below the subtree's.
+    ///   - contains: Returns whether there is an object at a path one level below the subtree's. It
+    ///     is asked for introspection, and when a call of Properties, or of a method that the
+    ///     interfaces lack, is about to be refused; other calls go to their handlers without it, so
+    ///     that a client's calls start in their order.
     ///   - children: Returns the last elements of all objects' paths, in the order of
     ///     introspection.
     public init(
