@@ -7,7 +7,7 @@ extension Connection {
     /// answers Introspect with the names below it.
     ///
     /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`; `InvalidArgs` for a
-    ///   malformed name.
+    ///   malformed name, and for a method or signal that does not name each of its arguments.
     public func export(_ interfaces: [Interface], at path: ObjectPath) throws(BusError) {
         _ = try openLink()
         try path.check()
@@ -17,9 +17,10 @@ extension Connection {
 
     /// Exports all objects of a subtree, one level below a path.
     ///
-    /// - Throws: `org.freedesktop.DBus.Error.ObjectPathInUse`; `Disconnected`.
+    /// - Throws: The errors of ``export(_:at:)``.
     public func export(_ subtree: Subtree, below path: ObjectPath) throws(BusError) {
         _ = try openLink()
+        for interface in subtree.object.interfaces { try interface.check() }
         try objects.insert(subtree, below: path)
     }
 

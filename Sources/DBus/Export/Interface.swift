@@ -70,12 +70,19 @@ public struct Interface: Sendable {
         errors?(error, call) ?? BusError(thrown: error)
     }
 
-    /// Checks the names, which may be malformed literals.
+    /// Checks the names, which may be malformed literals, or more or fewer than the arguments.
     ///
     /// - Throws: `InvalidArgs`.
     func check() throws(BusError) {
         try name.check()
-        for member in members { try member.name.check() }
+        for member in members {
+            try member.name.check()
+            guard !member.arguments.contains(where: { $0.name.isEmpty || $0.type == .empty }) else {
+                throw .invalidArguments(
+                    "\(name).\(member.name) must have one name for each argument and each result."
+                )
+            }
+        }
     }
 }
 
@@ -91,6 +98,15 @@ public struct Member: Sendable {
     public let name: MemberName
     let content: Content
 
+    /// The arguments and results; empty for a property.
+    var arguments: [Argument] {
+        switch content {
+        case .method(let method): method.inputs + method.outputs
+        case .property: []
+        case .signal(_, let arguments): arguments
+        }
+    }
+
     /// Lists a signal for introspection; ``Connection/emit(_:at:_:)`` sends it.
     public static func signal<each Content: BusType>(
         _ signal: Signal<repeat each Content>
@@ -104,8 +120,14 @@ struct Argument: Hashable, Sendable {
     let name: String
     let type: Signature
 
-    static func list(_ names: [String], _ types: [Signature], of member: MemberName) -> [Argument] {
-        precondition(names.count == types.count, "\(member) names not all of its arguments")
-        return zip(names, types).map { Argument(name: $0, type: $1) }
+    /// Pairs names with types; where one of them is missing, it is empty, and
+    /// ``Interface/check()`` refuses the argument.
+    static func list(_ names: [String], _ types: [Signature]) -> [Argument] {
+        (0..<max(names.count, types.count)).map { place in
+            Argument(
+                name: place < names.count ? names[place] : "",
+                type: place < types.count ? types[place] : .empty
+            )
+        }
     }
 }

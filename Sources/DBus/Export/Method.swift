@@ -78,8 +78,8 @@ extension Member {
     /// it is, and any other error as the ``Interface`` says, or as
     /// `org.freedesktop.DBus.Error.Failed`.
     ///
-    /// The names of arguments and results are for introspection; this traps unless there is one for
-    /// each that the handler takes and returns.
+    /// The names of arguments and results are for introspection; ``Connection/export(_:at:)`` refuses
+    /// the method unless there is one for each that the handler takes and returns.
     ///
     /// - Parameters:
     ///   - name: The method.
@@ -120,8 +120,8 @@ extension Member {
         }
         let method = Method(
             kind,
-            inputs: Argument.list(inputs, inputTypes, of: name),
-            outputs: Argument.list(outputs, outputTypes, of: name),
+            inputs: Argument.list(inputs, inputTypes),
+            outputs: Argument.list(outputs, outputTypes),
             memory: memory,
             now: writeNow,
             body: .task { call, arguments in
@@ -150,7 +150,7 @@ extension Member {
         var inputTypes: [Signature] = []
         repeat inputTypes.append((each Input).signature)
         let method = Method(
-            inputs: Argument.list(inputs, inputTypes, of: name),
+            inputs: Argument.list(inputs, inputTypes),
             outputs: [Argument(name: output, type: Output.signature)],
             body: .answering { call, arguments, answer in
                 var reader = arguments

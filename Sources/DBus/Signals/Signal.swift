@@ -23,13 +23,14 @@ public struct Signal<each Content: BusType>: Sendable {
     /// - Parameters:
     ///   - interface: The interface that the signal belongs to.
     ///   - member: The signal's name.
-    ///   - arguments: The arguments' names, for introspection; traps unless there is one per type.
+    ///   - arguments: The arguments' names, for introspection: only an exported signal needs them,
+    ///     one for each type.
     public init(_ interface: InterfaceName, _ member: MemberName, arguments: [String] = []) {
         self.interface = interface
         self.member = member
         var types: [Signature] = []
         repeat types.append((each Content).signature)
-        self.arguments = Argument.list(arguments, types, of: member)
+        self.arguments = Argument.list(arguments, types)
     }
 
     /// Returns the contents of a signal; nil if it is another signal or has other types.

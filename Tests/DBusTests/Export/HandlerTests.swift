@@ -205,6 +205,33 @@ import iDownTesting
         }
     }
 
+    @Test func `a member that does not name each of its arguments is refused at the export`()
+        async throws
+    {
+        try await withServiceAndClient { service, _, _ in
+            let unnamed: [Member] = [
+                .method("Take") { (_: Call, _: UInt32) in },
+                .method("Give", in: ["number"]) { (_: Call, number: UInt32) in number },
+                .method("Have", in: ["number", "more"]) { (_: Call, _: UInt32) in },
+                .signal(Signal<String>(sampleInterface, "Tell")),
+            ]
+            for member in unnamed {
+                let interface = Interface(sampleInterface, [member])
+                let error = await #expect(throws: BusError.self) {
+                    try await service.export([interface], at: samplePath)
+                }
+                #expect(error?.name == BusError.invalidArguments("").name)
+                #expect(error?.message.contains("\(sampleInterface).\(member.name)") == true)
+                let rooms = Subtree([interface], contains: { _ in true }, children: { [] })
+                await #expect(throws: BusError.self) {
+                    try await service.export(rooms, below: samplePath)
+                }
+            }
+            // Nothing of them was exported.
+            try await service.export([sample()], at: samplePath)
+        }
+    }
+
     @Test func `an interface puts what its handlers throw into its own words`() async throws {
         struct Refusal: Error { let number: UInt32 }
         let interface = Interface(
