@@ -29,25 +29,21 @@ enum HeaderRules {
     /// - Throws: `InvalidOption`. The text never repeats a value, or an invalid name, which may be
     ///   a whole header line with a secret.
     static func headers(
-        _: OptionName,
+        _ option: OptionName,
         _ value: Value
     ) throws(ManagerError) -> [AddOptions.Header] {
         guard case .dictionary("s", "s", let entries) = value else {
-            throw ManagerError(
-                .invalidOption,
-                "headers must be of type a{ss}, not \(value.signature)."
-            )
+            throw option.refusal("must be of type a{ss}, not \(value.signature)")
         }
         guard entries.count <= maximumCount else {
-            throw ManagerError(
-                .invalidOption,
-                "headers may hold at most \(maximumCount) headers, not \(entries.count)."
+            throw option.refusal(
+                "may hold at most \(maximumCount) headers, not \(entries.count)"
             )
         }
         var headers: [AddOptions.Header] = []
         for entry in entries {
             guard case .string(let name) = entry.key, case .string(let value) = entry.value else {
-                throw ManagerError(.invalidOption, "headers must be of type a{ss}.")
+                throw option.refusal("must be of type a{ss}")
             }
             if let reason = fault(name: name, value: value) {
                 throw ManagerError(.invalidOption, "headers: \(reason)")
