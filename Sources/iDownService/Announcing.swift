@@ -5,33 +5,18 @@ package import iDownState
 
 /// Receives what was committed, in order, and tells clients.
 package protocol Announcing: Sendable {
-    func taskAdded(_ task: TaskSnapshot) async
-    func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async
+    /// A task was added, has changed, or was removed.
+    func tell(_ news: TaskNews) async
     /// Only the live state has changed; called at most every half second for each task.
     func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) async
     /// The number of tasks in some state has changed.
     func countsChanged(_ counts: TaskCounts) async
-    func taskRemoved(_ id: TaskID) async
     /// One commit has changed many tasks.
     func changedTogether(_ news: [TaskNews], serial: Int64) async
     /// Calls `reply` once all that was announced of these tasks so far has been sent.
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async
     /// Calls all replies that wait, because the service ends.
     func answerAll() async
-}
-
-extension Announcing {
-    package func tell(_ news: TaskNews) async {
-        switch (news.told, news.now) {
-        case (_, nil): await taskRemoved(news.id)
-        case (nil, let now?): await taskAdded(now)
-        case (let told?, let now?): await taskChanged(from: told, to: now)
-        }
-    }
-
-    package func changedTogether(_ news: [TaskNews], serial: Int64) async {
-        for one in news { await tell(one) }
-    }
 }
 
 /// A task as clients see it: its record and its live state.

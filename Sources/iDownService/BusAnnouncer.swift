@@ -78,29 +78,25 @@ package actor BusAnnouncer: Announcing {
     /// Stops signals of the tasks' objects to a client.
     func unwatch(for client: BusName) { watchers.removeValue(forKey: client)?.cancel() }
 
-    package func taskAdded(_ task: TaskSnapshot) {
-        put(task.record.id, from: nil, to: task)
-    }
-
-    package func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) {
-        let id = after.record.id
-        var known = TaskSnapshot(before.sharedRecord, live: told[id])
-        known.isVerifying = before.isVerifying
-        put(id, from: known, to: after)
-    }
-
-    package func taskRemoved(_ id: TaskID) {
-        put(id, from: nil, to: nil)
+    package func tell(_ news: TaskNews) {
+        let (id, now) = (news.id, news.now)
+        let known = news.told.map { before in
+            var known = TaskSnapshot(before.sharedRecord, live: told[id])
+            known.isVerifying = before.isVerifying
+            return known
+        }
+        if queue.hasNothingBefore, !queue.contains(id), hasRoom {
+            tell(id, AnnouncementQueue.Entry(told: known, now: now))
+        } else {
+            queue.put(id, from: known, to: now)
+            startDraining()
+        }
     }
 
     package func changedTogether(_ news: [TaskNews], serial: Int64) async {
         let (groups, others) = await ManyChanged.grouped(news, serial: serial)
         for (many, places) in groups { await put(many, places.map { news[$0] }) }
-        for place in others {
-            let (id, before) = (news[place].id, news[place].told?.sharedRecord)
-            let known = before.map { TaskSnapshot($0, live: told[id]) }
-            put(id, from: known, to: news[place].now)
-        }
+        for place in others { tell(news[place]) }
     }
 
     /// Sends one signal about many tasks, and has their objects told afterwards.
@@ -181,15 +177,6 @@ package actor BusAnnouncer: Announcing {
 
     private var hasRoom: Bool {
         connection.assumeIsolated { $0.outgoingBytes } <= Self.mostOutgoing
-    }
-
-    private func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
-        if queue.hasNothingBefore, !queue.contains(id), hasRoom {
-            tell(id, AnnouncementQueue.Entry(told: told, now: now))
-        } else {
-            queue.put(id, from: told, to: now)
-            startDraining()
-        }
     }
 
     private func startDraining() {

@@ -200,16 +200,16 @@ final class Commits {
             case .announce:
                 let before = known.removeValue(forKey: id) ?? change.sharedBefore
                 return TaskNews(
-                    id,
-                    from: before.map { coordinator.snapshot(of: $0) },
-                    to: coordinator.snapshot(of: change.sharedAfter)
+                    id: id,
+                    told: before.map { coordinator.snapshot(of: $0) },
+                    now: coordinator.snapshot(of: change.sharedAfter)
                 )
             case .announceLater:
                 known[id] = known[id] ?? change.sharedBefore
                 return nil
             case .announceRemoved:
                 known[id] = nil
-                return TaskNews(id, from: nil, to: nil)
+                return TaskNews(id: id, told: nil, now: nil)
             default: return nil
             }
         }

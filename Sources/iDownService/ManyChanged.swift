@@ -10,12 +10,6 @@ package struct TaskNews: Sendable {
     package let told: TaskSnapshot?
     /// The task as it is now; nil where it is gone.
     package let now: TaskSnapshot?
-
-    package init(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
-        self.id = id
-        self.told = told
-        self.now = now
-    }
 }
 
 /// Tasks that one commit has changed in the same way, told by one signal (contract, version 2,

@@ -134,7 +134,7 @@ final class Verifications {
         let after = coordinator.snapshot(of: Shared(record))
         var before = after
         change(&before)
-        await coordinator.announcer?.taskChanged(from: before, to: after)
+        await coordinator.announcer?.tell(TaskNews(id: record.id, told: before, now: after))
     }
 
     private func read(

@@ -10,19 +10,20 @@ struct SharedAnnouncer: Announcing {
     let bus: BusAnnouncer
     let desktop: DesktopFeed
 
-    func taskAdded(_ task: TaskSnapshot) async { await bus.taskAdded(task) }
-
-    func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async {
-        await bus.taskChanged(from: before, to: after)
-        let isRunning = after.record.state == .downloading
-        // Notifications are kept by the desktop.
-        if after.record.request.isPrivate, after.record.state == .completed { return }
-        // For tasks that do not run, only a change of the state is news.
-        if isRunning || before.record.state.kind != after.record.state.kind { tellDesktop(after) }
+    func tell(_ news: TaskNews) async {
+        await bus.tell(news)
+        tellDesktop(news)
     }
 
-    private func tellDesktop(_ task: TaskSnapshot) {
-        switch task.record.state {
+    private func tellDesktop(_ news: TaskNews) {
+        guard let task = news.now else { return desktop.removed(news.id.description) }
+        let state = task.record.state
+        // Notifications are kept by the desktop.
+        guard let told = news.told, !task.record.request.isPrivate || state != .completed,
+            // For tasks that do not run, only a change of the state is news.
+            state == .downloading || told.record.state.kind != state.kind
+        else { return }
+        switch state {
         case .waiting, .paused, .cancelled:
             // The desktop shows such a task only if it was running; there may be 100,000 others.
             guard desktop.knows(task.record.id.description) else { return }
@@ -43,21 +44,9 @@ struct SharedAnnouncer: Announcing {
 
     func countsChanged(_ counts: TaskCounts) async { await bus.countsChanged(counts) }
 
-    func taskRemoved(_ id: TaskID) async {
-        await bus.taskRemoved(id)
-        desktop.removed(id.description)
-    }
-
     func changedTogether(_ news: [TaskNews], serial: Int64) async {
         await bus.changedTogether(news, serial: serial)
-        for one in news {
-            switch (one.told, one.now) {
-            case (_, nil): desktop.removed(one.id.description)
-            case (let told?, let now?) where told.record.state.kind != now.record.state.kind:
-                tellDesktop(now)
-            default: break
-            }
-        }
+        for one in news { tellDesktop(one) }
     }
 
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async {

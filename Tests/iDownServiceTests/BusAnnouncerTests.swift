@@ -214,9 +214,9 @@ import iDownTesting
                 }
                 news.append(
                     TaskNews(
-                        try #require(TaskID(rawValue: number)),
-                        from: task(.paused, 4),
-                        to: task(.waiting(.queue), 5)
+                        id: try #require(TaskID(rawValue: number)),
+                        told: task(.paused, 4),
+                        now: task(.waiting(.queue), 5)
                     )
                 )
             }
@@ -248,7 +248,11 @@ import iDownTesting
             }
             let count: Int64 = 3_000
             let news = try (1...count).map { number in
-                TaskNews(try #require(TaskID(rawValue: number)), from: nil, to: task(number, 0))
+                TaskNews(
+                    id: try #require(TaskID(rawValue: number)),
+                    told: nil,
+                    now: task(number, 0)
+                )
             }
             let last = try #require(TaskPath(id: "\(count - 1)")).objectPath
             // Objects wait while the bus does not read, and nothing else does.
@@ -459,4 +463,16 @@ import iDownTesting
             #expect(await !service.isOpen)
         }
     }
+}
+
+extension BusAnnouncer {
+    fileprivate func taskAdded(_ task: TaskSnapshot) {
+        tell(TaskNews(id: task.record.id, told: nil, now: task))
+    }
+
+    fileprivate func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) {
+        tell(TaskNews(id: after.record.id, told: before, now: after))
+    }
+
+    fileprivate func taskRemoved(_ id: TaskID) { tell(TaskNews(id: id, told: nil, now: nil)) }
 }

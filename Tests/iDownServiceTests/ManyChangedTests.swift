@@ -25,9 +25,9 @@ import iDownState
                 )
             }
             return TaskNews(
-                try #require(TaskID(rawValue: number)),
-                from: before.map { snapshot($0, 8) },
-                to: after.map { snapshot($0, 9) }
+                id: try #require(TaskID(rawValue: number)),
+                told: before.map { snapshot($0, 8) },
+                now: after.map { snapshot($0, 9) }
             )
         }
     }

@@ -120,10 +120,16 @@ final class RecordingAnnouncer: Announcing {
 
     // MARK: Announcing
 
-    func taskAdded(_ task: TaskSnapshot) async { await keep(.added(task)) }
+    func tell(_ news: TaskNews) async {
+        switch (news.told, news.now) {
+        case (_, nil): await keep(.removed(news.id))
+        case (nil, let now?): await keep(.added(now))
+        case (let told?, let now?): await keep(.changed(from: told, to: now))
+        }
+    }
 
-    func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async {
-        await keep(.changed(from: before, to: after))
+    func changedTogether(_ news: [TaskNews], serial: Int64) async {
+        for one in news { await tell(one) }
     }
 
     func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) async {
@@ -131,8 +137,6 @@ final class RecordingAnnouncer: Announcing {
     }
 
     func countsChanged(_ counts: TaskCounts) async { await keep(.counted(counts)) }
-
-    func taskRemoved(_ id: TaskID) async { await keep(.removed(id)) }
 
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async { reply() }
 

@@ -125,9 +125,19 @@ final class SimulatedClients: Announcing {
 
     // MARK: Announcing
 
-    func taskAdded(_ task: TaskSnapshot) async {
+    func tell(_ news: TaskNews) async {
+        guard let record = news.now?.record else {
+            return hear { $0.tasks[news.id]?.isRemoved = true }
+        }
+        news.told == nil ? hearOfNew(record) : hearOfChanged(record)
+    }
+
+    func changedTogether(_ news: [TaskNews], serial: Int64) async {
+        for one in news { await tell(one) }
+    }
+
+    private func hearOfNew(_ record: TaskRecord) {
         hear { state in
-            let record = task.record
             if state.tasks[record.id] != nil {
                 state.wrongs.append("task \(record.id) was added twice")
             }
@@ -136,8 +146,7 @@ final class SimulatedClients: Announcing {
         }
     }
 
-    func taskChanged(from before: TaskSnapshot, to after: TaskSnapshot) async {
-        let record = after.record
+    private func hearOfChanged(_ record: TaskRecord) {
         hear { state in
             guard let known = state.tasks[record.id], !known.isRemoved else {
                 state.wrongs.append("task \(record.id) changes and is not there")
@@ -168,10 +177,6 @@ final class SimulatedClients: Announcing {
     }
 
     func countsChanged(_ counts: TaskCounts) async { hear { _ in } }
-
-    func taskRemoved(_ id: TaskID) async {
-        hear { $0.tasks[id]?.isRemoved = true }
-    }
 
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async {
         // Whoever calls looks whether the service still lived.
