@@ -28,14 +28,9 @@ struct AnnouncementQueue {
         case allSince(object: TaskSnapshot?)
     }
 
-    /// The next thing to tell.
-    enum Item {
-        case task(TaskID, Entry)
-        case many(ManyChanged)
-        case reply(Reply)
-    }
-
-    private enum Place: Sendable {
+    /// Something to tell.
+    enum Item: Sendable {
+        /// A change of a task, whose entry ``takeEntry(of:)`` returns.
         case task(TaskID)
         case many(ManyChanged)
         case reply(Reply)
@@ -48,7 +43,7 @@ struct AnnouncementQueue {
     }
 
     private var entries: [TaskID: Entry] = [:]
-    /// What is to be told, in order; tasks whose entry is gone are passed over.
+    /// What is to be told, in order; a task whose entry is gone has nothing to tell.
     private var order = Lane()
     /// The tasks that replies wait for, told first so that no reply waits for other changes.
     private var hastened = Lane()
@@ -142,21 +137,16 @@ struct AnnouncementQueue {
 
     /// Takes out the next item, which the caller tells at once.
     mutating func takeFirst() -> Item? {
-        while let place = hastened.takeFirst() ?? order.takeFirst() ?? objects.takeFirst() {
-            switch place {
-            case .many(let many):
-                manyWaiting -= 1
-                return .many(many)
-            case .reply(let reply): return .reply(reply)
-            case .task(let id):
-                guard let entry = entries.removeValue(forKey: id) else { continue }
-                // A dictionary keeps the memory that it once needed: for 100,000 tasks that is
-                // much.
-                if entries.isEmpty { entries = [:] }
-                return .task(id, entry)
-            }
-        }
-        return nil
+        let item = hastened.takeFirst() ?? order.takeFirst() ?? objects.takeFirst()
+        if case .many = item { manyWaiting -= 1 }
+        return item
+    }
+
+    /// Takes out the change of a task; nil if it was told earlier.
+    mutating func takeEntry(of id: TaskID) -> Entry? {
+        // A dictionary keeps the memory that it once needed: for 100,000 tasks that is much.
+        defer { if entries.isEmpty { entries = [:] } }
+        return entries.removeValue(forKey: id)
     }
 
     /// Takes out the replies that waited for a task, once it has been told of.
@@ -176,24 +166,24 @@ struct AnnouncementQueue {
     /// - Returns: the replies that were held back.
     mutating func removeAll() -> [Reply] {
         var replies = fences.sorted { $0.key < $1.key }.map(\.value.reply)
-        while let place = order.takeFirst() {
-            if case .reply(let reply) = place { replies.append(reply) }
+        while let item = order.takeFirst() {
+            if case .reply(let reply) = item { replies.append(reply) }
         }
         self = AnnouncementQueue()
         return replies
     }
 
-    /// A queue of places, first in, first out, that frees what is taken.
+    /// A queue of items, first in, first out, that frees what is taken.
     private struct Lane {
-        /// The first places in reverse order, the very first one at the end.
-        private var front: [Place] = []
-        private var back: [Place] = []
+        /// The first items in reverse order, the very first one at the end.
+        private var front: [Item] = []
+        private var back: [Item] = []
 
         var isEmpty: Bool { front.isEmpty && back.isEmpty }
 
-        mutating func append(_ place: Place) { back.append(place) }
+        mutating func append(_ item: Item) { back.append(item) }
 
-        mutating func takeFirst() -> Place? {
+        mutating func takeFirst() -> Item? {
             if front.isEmpty { (front, back) = (back.reversed(), []) }
             return front.popLast()
         }

@@ -200,7 +200,8 @@ package actor BusAnnouncer: Announcing {
         var count = 0
         while hasRoom, let item = queue.takeFirst() {
             switch item {
-            case .task(let id, let entry):
+            case .task(let id):
+                guard let entry = queue.takeEntry(of: id) else { continue }
                 tell(id, entry)
                 for reply in queue.takeReplies(for: id) { reply() }
             case .many(let many): tell(many)

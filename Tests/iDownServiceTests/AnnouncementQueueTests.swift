@@ -28,7 +28,7 @@ private final class Answers: Sendable {
     private func taken(
         _ queue: inout AnnouncementQueue
     ) throws -> (id: TaskID, entry: AnnouncementQueue.Entry) {
-        guard case .task(let id, let entry) = queue.takeFirst() else {
+        guard case .task(let id) = queue.takeFirst(), let entry = queue.takeEntry(of: id) else {
             throw Failed()
         }
         return (id, entry)
@@ -38,7 +38,8 @@ private final class Answers: Sendable {
         var ids: [Int64] = []
         while let item = queue.takeFirst() {
             switch item {
-            case .task(let id, _):
+            case .task(let id):
+                guard queue.takeEntry(of: id) != nil else { continue }
                 ids.append(id.rawValue)
                 for reply in queue.takeReplies(for: id) { reply() }
             case .many(let many): ids += many.ids.compactMap { Int64($0) }.map(-)
