@@ -75,14 +75,9 @@ final class Clearing {
                 )
             }
             guard !due.isEmpty else { return }
-            let count = try await coordinator.commit { transaction in
-                let changes = try due.flatMap { id in
-                    try transaction.changeIfReadable(id) { record in
-                        // The task may have been started again meanwhile.
-                        record.state == .completed ? try record.apply(.remove) : []
-                    }
-                }
-                return (changes.count, changes)
+            let count = try await coordinator.commitChanges(of: { _ in due }) { record in
+                // The task may have been started again meanwhile.
+                record.state == .completed ? try record.apply(.remove) : []
             }
             // The remaining records cannot be read.
             guard count > 0 else { return }

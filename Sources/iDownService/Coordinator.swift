@@ -143,6 +143,22 @@ package actor Coordinator {
         }
     }
 
+    /// Commits what `decide` changes in each of some tasks, except those that cannot be read.
+    ///
+    /// - Returns: How many tasks `decide` was asked about.
+    @discardableResult
+    func commitChanges(
+        of ids: @escaping @Sendable (Transaction) throws -> [TaskID],
+        _ decide: @escaping @Sendable (inout TaskRecord) throws -> [Effect]
+    ) async throws -> Int {
+        try await commit { transaction in
+            let changes = try ids(transaction).flatMap { id in
+                try transaction.changeIfReadable(id, decide)
+            }
+            return (changes.count, changes)
+        }
+    }
+
     /// Commits one event that happened to a task.
     ///
     /// - Returns: nil where the event changes nothing, or where there is no such task.

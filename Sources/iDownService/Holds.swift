@@ -77,13 +77,8 @@ final class Holds {
         isAsleep = true
         coordinator.log.info("the computer goes to sleep")
         do {
-            try await coordinator.commit { transaction in
-                let changes = try transaction.running().flatMap { running in
-                    try transaction.changeIfReadable(running.id) {
-                        $0.apply(.displaced, at: .distantPast, jitter: 0)
-                    }
-                }
-                return ((), changes)
+            try await coordinator.commitChanges(of: { try $0.running().map(\.id) }) {
+                $0.apply(.displaced, at: .distantPast, jitter: 0)
             }
         } catch {
             coordinator.log.error("the transfers could not be ended before the sleep: \(error)")

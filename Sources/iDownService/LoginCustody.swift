@@ -214,11 +214,8 @@ final class LoginCustody {
             guard let logins = await vault.urlLogins(keptAt: key.id) else { continue }
             note(logins, at: key.id)
         }
-        try await coordinator.commit { transaction in
-            let changes = try transaction.tasksWithUnreadableLogins().flatMap { id in
-                try transaction.changeIfReadable(id) { try $0.apply(.retry) }
-            }
-            return ((), changes)
+        try await coordinator.commitChanges(of: { try $0.tasksWithUnreadableLogins() }) {
+            try $0.apply(.retry)
         }
     }
 }

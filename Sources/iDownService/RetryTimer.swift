@@ -49,13 +49,8 @@ final class RetryTimer {
     private func finish(_ ids: [TaskID], in coordinator: isolated Coordinator) async {
         let now = coordinator.time.date
         do {
-            try await coordinator.commit { transaction in
-                let changes = try ids.flatMap { id in
-                    try transaction.changeIfReadable(id) {
-                        $0.apply(.retryDue, at: now, jitter: 0)
-                    }
-                }
-                return ((), changes)
+            try await coordinator.commitChanges(of: { _ in ids }) {
+                $0.apply(.retryDue, at: now, jitter: 0)
             }
         } catch {
             coordinator.log.error("back-offs that are over could not be recorded: \(error)")
