@@ -219,6 +219,20 @@ package actor Coordinator {
         if change.changesCounts { countTeller.change(in: self) }
     }
 
+    /// Runs a body on the coordinator, after everything that already waits there.
+    nonisolated func post(_ body: @escaping @Sendable (isolated Coordinator) -> Void) {
+        executor.post { self.assumeIsolated(body) }
+    }
+
+    /// Runs a body once all that was announced of a task so far has been sent.
+    func afterSignals(
+        of id: TaskID,
+        _ body: @escaping @Sendable (isolated Coordinator) -> Void
+    ) async {
+        guard let announcer, !isStopping else { return post(body) }
+        await announcer.call({ self.post(body) }, after: [id])
+    }
+
     // MARK: The end
 
     func refuseWhileStopping() throws(ServiceRefusal) {

@@ -55,9 +55,7 @@ final class EndWaiters {
         return try await withTaskCancellationHandler {
             try await wait(for: task, client: client, of: application, as: number, in: coordinator)
         } onCancel: {
-            coordinator.executor.post {
-                coordinator.assumeIsolated { $0.endWaiters.cancel(number, task, for: client) }
-            }
+            coordinator.post { $0.endWaiters.cancel(number, task, for: client) }
         }
     }
 
@@ -154,16 +152,7 @@ final class EndWaiters {
         let end =
             isGone && (state != .completed || change.before?.state.kind == .completed) ? nil : state
         guard clients[id] != nil else { return }
-        let tell: @Sendable () -> Void = { [coordinator] in
-            coordinator.executor.post {
-                coordinator.assumeIsolated { $0.endWaiters.end(id, end, through: last) }
-            }
-        }
-        if let announcer = coordinator.announcer {
-            await announcer.call(tell, after: [id])
-        } else {
-            tell()
-        }
+        await coordinator.afterSignals(of: id) { $0.endWaiters.end(id, end, through: last) }
     }
 
     /// Answers the calls that wait for a task.

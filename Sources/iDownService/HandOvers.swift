@@ -172,11 +172,7 @@ final class HandOvers {
     ) -> HeadStart {
         let record = TaskRecord(wish, id: id, at: coordinator.time.date)
         return HeadStart(record, on: coordinator.engine, for: coordinator) { word in
-            coordinator.executor.post {
-                coordinator.assumeIsolated { coordinator in
-                    coordinator.handOvers.words.release(token, with: .success(word))
-                }
-            }
+            coordinator.post { $0.handOvers.words.release(token, with: .success(word)) }
         }
     }
 

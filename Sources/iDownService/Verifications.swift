@@ -93,11 +93,6 @@ final class Verifications {
         for reading in readings.values { reading.work.cancel() }
     }
 
-    /// Answers the calls that wait for a reading.
-    fileprivate func answer(_ id: TaskID, with result: Result<Integrity, any Error>) {
-        waiters.release(id, with: result)
-    }
-
     private func begin(_ record: TaskRecord, in coordinator: isolated Coordinator) {
         let id = record.id
         let work = Task {
@@ -112,15 +107,9 @@ final class Verifications {
                 return
             }
             if let last { await tell(last, in: coordinator) { $0.isVerifying = true } }
-            let answer: @Sendable () -> Void = {
-                coordinator.executor.post {
-                    coordinator.assumeIsolated { $0.verifications.answer(id, with: result) }
-                }
+            await coordinator.afterSignals(of: id) {
+                $0.verifications.waiters.release(id, with: result)
             }
-            guard let announcer = coordinator.announcer, !coordinator.isStopping else {
-                return answer()
-            }
-            await announcer.call(answer, after: [id])
         }
         readings[id] = Reading(work: work, callers: [:])
     }
