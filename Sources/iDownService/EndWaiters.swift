@@ -12,17 +12,20 @@ final class EndWaiters {
     /// The state in which a task ended; nil where the task was removed.
     typealias End = TaskState.Kind?
 
-    private struct Key: Hashable {
-        let task: TaskID
-        let client: String
+    /// The calls of one client for one task.
+    private struct Calls {
+        /// The application from a sandbox that the client belongs to; nil for others.
+        let application: String?
+        /// The numbers of the calls, the oldest first.
+        var numbers: [Int] = []
     }
 
     private let limits: (client: Int, all: Int)
-    private let waiters = Waiters<Key, Result<End, any Error>>()
-    private var tasks: [String: Set<TaskID>] = [:]
-    private var clients: [TaskID: Set<String>] = [:]
-    /// The waiting clients of each application from a sandbox.
-    private var applications: [String: Set<String>] = [:]
+    private let waiters = Waiters<TaskID, Result<End, any Error>>()
+    /// The calls that wait for each task, by client.
+    private var calls: [TaskID: [String: Calls]] = [:]
+    /// For how many tasks each client waits, and each application with all of its clients.
+    private var shares: [String: Int] = [:]
     /// How many pairs of a client and a task have waiting calls.
     private(set) var count = 0
     /// How many ends of tasks have been carried out so far.
@@ -82,51 +85,43 @@ final class EndWaiters {
         as number: Int,
         in coordinator: isolated Coordinator
     ) async throws -> End {
-        let key = Key(task: task, client: client)
-        if tasks[client]?.contains(task) == true {
-            if waiters.count(for: key) >= Contract.waitsForOneTask {
-                let most = Contract.waitsForOneTask
-                waiters.release(
-                    nil,
-                    of: key,
-                    with: .failure(
-                        ServiceRefusal.limitExceeded(
-                            "A newer call of Wait took the place of this one: at most \(most) of one"
-                                + " client wait for one task."
-                        )
-                    )
-                )
-            }
-        } else {
-            if let application { try check(application) }
-            guard count < limits.all, tasks[client, default: []].count < limits.client else {
-                throw ServiceRefusal.limitExceeded(
-                    "Too many tasks are waited for: at most \(limits.client) per client and"
-                        + " \(limits.all) in all."
-                )
-            }
-            if let application { applications[application, default: []].insert(client) }
-            tasks[client, default: []].insert(task)
-            clients[task, default: []].insert(client)
+        var own = calls[task]?[client] ?? Calls(application: application)
+        if own.numbers.isEmpty {
+            try check(client, application)
+            for case let name? in [client, application] { shares[name, default: 0] += 1 }
             count += 1
+        } else if own.numbers.count >= Contract.waitsForOneTask {
+            let most = Contract.waitsForOneTask
+            let refusal = ServiceRefusal.limitExceeded(
+                "A newer call of Wait took the place of this one: at most \(most) of one"
+                    + " client wait for one task."
+            )
+            waiters.release(own.numbers.removeFirst(), of: task, with: .failure(refusal))
         }
-        guard let end = await waiters.wait(for: key, as: number, in: coordinator) else {
+        own.numbers.append(number)
+        calls[task, default: [:]][client] = own
+        guard let end = await waiters.wait(for: task, as: number, in: coordinator) else {
             throw CancellationError()
         }
         return try end.get()
     }
 
-    private func check(_ application: String) throws(ServiceRefusal) {
-        let clients = applications[application, default: []]
+    private func check(_ client: String, _ application: String?) throws(ServiceRefusal) {
         let limit = Contract.pendingWaitsOfApplication
-        guard clients.reduce(0, { $0 + (tasks[$1]?.count ?? 0) }) < limit else {
+        if let application, shares[application, default: 0] >= limit {
             throw .limitExceeded("An application may wait for at most \(limit) tasks.")
+        }
+        guard count < limits.all, shares[client, default: 0] < limits.client else {
+            throw .limitExceeded(
+                "Too many tasks are waited for: at most \(limits.client) per client and"
+                    + " \(limits.all) in all."
+            )
         }
     }
 
     /// Returns how many calls of a client wait for a task.
     func calls(of client: String, for task: TaskID) -> Int {
-        waiters.count(for: Key(task: task, client: client))
+        calls[task]?[client]?.numbers.count ?? 0
     }
 
     /// Notes the end of a task, if the change is one, so that calls which just read its state read
@@ -151,7 +146,7 @@ final class EndWaiters {
         // A private task leaves the list when it completes.
         let end =
             isGone && (state != .completed || change.before?.state.kind == .completed) ? nil : state
-        guard clients[id] != nil else { return }
+        guard calls[id] != nil else { return }
         await coordinator.afterSignals(of: id) { $0.endWaiters.end(id, end, through: last) }
     }
 
@@ -162,51 +157,42 @@ final class EndWaiters {
     ///   - end: how it ended.
     ///   - last: the number of the last call that the end answers.
     func end(_ task: TaskID, _ end: End, through last: Int = .max) {
-        for client in clients[task, default: []].sorted() {
-            let key = Key(task: task, client: client)
-            waiters.release(key, through: last, with: .success(end))
-            if waiters.count(for: key) == 0 { forget(key) }
-        }
+        for client in calls[task, default: [:]].keys { forget(task, client) { $0 <= last } }
+        waiters.release(task, through: last, with: .success(end))
     }
 
     /// Ends the wait of a call that was cancelled.
     private func cancel(_ number: Int, _ task: TaskID, for client: String) {
-        let key = Key(task: task, client: client)
-        waiters.release(number, of: key, with: nil)
-        if waiters.count(for: key) == 0 { forget(key) }
+        forget(task, client) { $0 == number }
+        waiters.release(number, of: task, with: nil)
     }
 
     /// Ends the waits of all calls of a client that has left.
     func cancelAll(of client: String) {
-        for task in tasks[client, default: []].sorted() {
-            finish(Key(task: task, client: client), .failure(CancellationError()))
+        guard shares[client] != nil else { return }
+        for task in calls.keys.sorted() {
+            for number in calls[task]?[client]?.numbers ?? [] { cancel(number, task, for: client) }
         }
     }
 
     /// Ends all waits, because the service ends.
     func stop() {
-        for task in clients.keys.sorted() {
-            for client in clients[task, default: []].sorted() {
-                finish(Key(task: task, client: client), .failure(ServiceRefusal.stopping))
-            }
-        }
+        (calls, shares, count) = ([:], [:], 0)
+        waiters.releaseAll(with: .failure(ServiceRefusal.stopping))
     }
 
-    private func finish(_ key: Key, _ end: Result<End, any Error>) {
-        forget(key)
-        waiters.release(key, with: end)
-    }
-
-    private func forget(_ key: Key) {
-        guard tasks[key.client]?.remove(key.task) != nil else { return }
+    /// Forgets calls of a client for a task.
+    private func forget(_ task: TaskID, _ client: String, _ isMeant: (Int) -> Bool) {
+        guard let own = calls[task]?[client] else { return }
+        calls[task]?[client]?.numbers.removeAll(where: isMeant)
+        guard calls(of: client, for: task) == 0 else { return }
+        calls[task]?[client] = nil
+        if calls[task]?.isEmpty == true { calls[task] = nil }
         count -= 1
-        if tasks[key.client]?.isEmpty == true {
-            tasks[key.client] = nil
-            applications = applications.mapValues { $0.subtracting([key.client]) }
-                .filter { !$0.value.isEmpty }
+        for case let name? in [client, own.application] {
+            let left = shares[name, default: 1] - 1
+            shares[name] = left > 0 ? left : nil
         }
-        clients[key.task]?.remove(key.client)
-        if clients[key.task]?.isEmpty == true { clients[key.task] = nil }
     }
 }
 

@@ -48,9 +48,6 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
         }
     }
 
-    /// Returns how many calls wait for a key.
-    func count(for key: Key) -> Int { lines[key]?.count ?? 0 }
-
     /// Resumes all calls that wait for a key, or only those with numbers up to `last`.
     func release(_ key: Key, through last: Int = .max, with value: Value) {
         let line = lines.removeValue(forKey: key) ?? []
@@ -64,17 +61,14 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
     /// Resumes one call; does nothing where it does not wait any more.
     ///
     /// - Parameters:
-    ///   - number: the number of the call; nil means the one that has waited for the key the
-    ///     longest.
+    ///   - number: the number of the call.
     ///   - key: the key that the call waits for.
     ///   - value: what the call gets; nil means that its time limit is over.
-    func release(_ number: Int?, of key: Key, with value: Value?) {
-        let line = lines[key] ?? []
-        let place = number.map { number in line.firstIndex { $0.number == number } } ?? 0
-        guard let place, line.indices.contains(place) else { return }
-        lines[key]?.remove(at: place)
+    func release(_ number: Int, of key: Key, with value: Value?) {
+        guard let place = lines[key]?.firstIndex(where: { $0.number == number }) else { return }
+        let waiter = lines[key]?.remove(at: place)
         if lines[key]?.isEmpty == true { lines[key] = nil }
-        line[place].continuation.resume(returning: value)
+        waiter?.continuation.resume(returning: value)
     }
 
     /// Resumes all calls.
