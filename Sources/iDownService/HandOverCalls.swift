@@ -121,23 +121,16 @@ final class HandOverCalls {
         within limit: Duration,
         in service: isolated ManagerService
     ) async throws -> NewTask {
-        var rules = service.rules
-        rules.enclosingFolder = service.directory
-        let checker = OptionChecker(
-            engine: service.engine,
-            downloadDirectory: service.directory,
-            rules: rules,
-            retryFor: Int64(service.settings.retryFor),
-            addedBy: "browser"
-        )
+        var checker = service.optionChecker(for: nil, isEnclosed: true)
+        checker.addedBy = "browser"
         var download = options.download
         // Whether the name is taken is checked when the file gets it.
         download.onExisting = nil
-        let asked = download
         // The disk of the folder may hang.
-        let judged = await withTimeLimit(limit) { () async -> Result<[NewTask], any Error> in
+        let judged = await withTimeLimit(limit) {
+            [checker, download] () async -> Result<[NewTask], any Error> in
             do {
-                return .success(try await checker.judge([url], asked, isList: false))
+                return .success(try await checker.judge([url], download, isList: false))
             } catch {
                 return .failure(error)
             }

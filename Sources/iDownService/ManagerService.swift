@@ -97,9 +97,11 @@ package actor ManagerService {
     }
 
     /// Returns the checks of what a caller asks for, with the folder rules for that caller.
-    func optionChecker(for owner: String?) -> OptionChecker {
+    ///
+    /// With `isEnclosed`, the user's own programs have to stay in the download folder as well.
+    func optionChecker(for owner: String?, isEnclosed: Bool = false) -> OptionChecker {
         var rules = rules
-        if owner != nil { rules.enclosingFolder = directory }
+        if owner != nil || isEnclosed { rules.enclosingFolder = directory }
         return OptionChecker(
             engine: engine,
             downloadDirectory: directory,

@@ -7,8 +7,8 @@ package struct NewTask: Sendable {
     package var request: TaskRequest
     package var priority: Int32?
     /// Bytes a second; 0 for no limit.
-    package var speedLimit: Int64
-    package var isPaused: Bool
+    package var speedLimit: Int64 = 0
+    package var isPaused = false
     /// The name that a new task needs but cannot have; nil where it can.
     ///
     /// It does not concern a task that is resumed instead.
@@ -26,20 +26,4 @@ package struct NewTask: Sendable {
     var isUsersOwn = false
     /// The ids in the vault of logins that equal the login of its URL.
     var keptLogins: Set<String> = []
-
-    package init(
-        request: TaskRequest,
-        priority: Int32? = nil,
-        speedLimit: Int64 = 0,
-        isPaused: Bool = false,
-        takenName: String? = nil,
-        pieces: PieceHashes? = nil
-    ) {
-        self.request = request
-        self.priority = priority
-        self.speedLimit = speedLimit
-        self.isPaused = isPaused
-        self.takenName = takenName
-        self.pieces = pieces
-    }
 }

@@ -63,7 +63,7 @@ extension ManagerService {
         var options = options
         options.mirrors = []
         options.onExisting = nil
-        var checker = OptionChecker(engine: engine, downloadDirectory: directory, rules: rules)
+        var checker = optionChecker(for: nil)
         // A probe stores nothing, so no folder is checked or created.
         checker.folder = CheckedFolder(path: directory, rules: rules, directory: directory)
         guard let task = try await checker.judge([url], options, isList: false).first else {
