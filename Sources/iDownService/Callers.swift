@@ -46,7 +46,6 @@ package actor Callers {
         let connection: Connection
         /// Whether the bus gives descriptors of processes.
         let givesDescriptors: Bool
-        let socketName: [UInt8]?
         /// Connections whose coming was not noticed came before this time.
         var unheardUntil: BootTime
     }
@@ -98,7 +97,6 @@ package actor Callers {
         bus = Bus(
             connection: connection,
             givesDescriptors: givesDescriptors,
-            socketName: await connection.busSocketName,
             // Not earlier: connections from before the bus knew the match rule were not noticed.
             unheardUntil: .now
         )

@@ -80,7 +80,8 @@ struct Daemon {
             maxEnded: settings.whenDoneCommand.isEmpty
                 ? DesktopFeed.maxEnded : DesktopFeed.maxEndedWithAction
         )
-        let end = EndSignal()
+        // Ends once the service should end.
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let (newSettings, changedSettings) = AsyncStream.makeStream(
             of: Settings.self,
             bufferingPolicy: .bufferingNewest(1)
@@ -104,7 +105,7 @@ struct Daemon {
                 engine.network.apply(settings)
                 changedSettings.yield(settings)
             },
-            quitting: { end.send() }
+            quitting: { end.finish() }
         )
         // Before the bus name is taken, because calls may arrive from then on.
         await coordinator.announce(to: SharedAnnouncer(bus: announcer, desktop: feed))
@@ -157,12 +158,12 @@ struct Daemon {
             } isLockRequested: { [folders] in
                 LockRequest.exists(folder: folders.state)
             }
-            end.send()
+            end.finish()
         }
         await withGracefulShutdownHandler {
-            await end.wait()
+            for await _ in ends {}
         } onGracefulShutdown: {
-            end.send()
+            end.finish()
         }
         busConnection.cancel()
         ServiceNotifier.send("STOPPING=1")

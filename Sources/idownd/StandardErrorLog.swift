@@ -31,10 +31,6 @@ final class StandardErrorWriter: Sendable {
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "org.idown.log")
-    private let tellDropped: @Sendable (Int) -> [UInt8]
-
-    /// - Parameter tellDropped: returns the line that takes the place of dropped ones.
-    init(tellDropped: @escaping @Sendable (Int) -> [UInt8]) { self.tellDropped = tellDropped }
 
     /// Writes a line soon; never waits.
     func write(_ line: [UInt8]) {
@@ -80,7 +76,10 @@ final class StandardErrorWriter: Sendable {
 
     private func next(_ state: inout State) -> [UInt8]? {
         defer { (state.waiting, state.dropped) = ([], 0) }
-        if state.dropped > 0 { state.waiting += tellDropped(state.dropped) }
+        if state.dropped > 0 {
+            let text = "\(state.dropped) lines of the log were lost, because nobody read it"
+            state.waiting += StandardErrorLog.line(.warning, text)
+        }
         state.isWriting = !state.waiting.isEmpty
         return state.isWriting ? state.waiting : nil
     }
@@ -93,9 +92,7 @@ struct StandardErrorLog: LogHandler {
     var metadata: Logger.Metadata = [:]
 
     /// The writer of all lines of the process.
-    static let writer = StandardErrorWriter { count in
-        line(.warning, "\(count) lines of the log were lost, because nobody read it")
-    }
+    static let writer = StandardErrorWriter()
     /// Whether standard error is the journal's stream, whose device and inode JOURNAL_STREAM names.
     ///
     /// The variable alone is not enough: a program started in a terminal may inherit that of
@@ -125,7 +122,7 @@ struct StandardErrorLog: LogHandler {
         Self.writer.write(Self.line(event.level, Self.oneLine(event.message.description)))
     }
 
-    private static func line(_ level: Logger.Level, _ text: String) -> [UInt8] {
+    fileprivate static func line(_ level: Logger.Level, _ text: String) -> [UInt8] {
         let start = goesToJournal ? "<\(level.priority)>" : "\(level.rawValue): "
         return Array((start + text + "\n").utf8)
     }
