@@ -43,10 +43,8 @@ actor CompletionCommand {
             }
             waiting.append(task)
         }
-        if news.moreCompleted > 0 {
-            log.error(
-                "WhenDoneCommand was not run for \(news.moreCompleted) files: too many completed at once"
-            )
+        if let missed = news.unlisted[.completed]?.count {
+            log.error("WhenDoneCommand was not run for \(missed) files: too many completed at once")
         }
         guard worker == nil, !waiting.isEmpty else { return }
         worker = Task {

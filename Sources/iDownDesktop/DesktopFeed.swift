@@ -65,12 +65,7 @@ package final class DesktopFeed: Sendable {
     }
 
     /// Records the progress of a running task.
-    package func progressed(
-        _ id: String,
-        bytes: Int64,
-        of total: Int64?,
-        bytesPerSecond: UInt64
-    ) {
+    package func progressed(_ id: String, bytes: Int64, of total: Int64?, bytesPerSecond: UInt64) {
         state.withLock { news in
             news.active[id]?.bytes = bytes
             news.active[id]?.totalBytes = total
@@ -125,8 +120,7 @@ package final class DesktopFeed: Sendable {
         state.withLock { news in
             defer {
                 news.ended = []
-                news.moreCompleted = 0
-                news.moreFailed = 0
+                news.unlisted = [:]
                 news.handedOver = []
                 news.introduced = nil
                 news.freshLink = nil
@@ -139,13 +133,9 @@ package final class DesktopFeed: Sendable {
 
 extension DesktopNews {
     fileprivate mutating func end(_ task: DesktopTask, _ limit: Int) {
-        if ended.count < limit {
-            ended.append(task)
-        } else if task.state == .completed {
-            moreCompleted += 1
-        } else {
-            moreFailed += 1
-        }
+        if ended.count < limit { return ended.append(task) }
+        let kind = task.state == .completed ? NotificationKind.completed : .failed
+        unlisted[kind, default: NotificationGroup()].add(unlisted: [task.id])
     }
 }
 
@@ -157,9 +147,8 @@ struct DesktopNews: Sendable {
     var inactive: [String: DesktopTask] = [:]
     /// Tasks that were completed or failed, in order.
     var ended: [DesktopTask] = []
-    /// How many more tasks were completed, and how many more failed, than `ended` lists.
-    var moreCompleted = 0
-    var moreFailed = 0
+    /// The tasks that were completed, and those that failed, beyond those that `ended` lists.
+    var unlisted: [NotificationKind: NotificationGroup] = [:]
     /// Tasks that another program added, in order.
     var handedOver: [DesktopTask] = []
     /// The first task that a browser has handed over.

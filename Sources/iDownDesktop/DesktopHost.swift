@@ -31,8 +31,7 @@ package protocol DesktopHost: Sendable {
     func didWake() async
     /// Carries out a command on some tasks; tasks that do not allow it are skipped.
     func carryOut(_ verb: DesktopVerb, on ids: [String]) async
-    /// Pauses all waiting and downloading tasks, resumes all paused and failed ones, or retries all
-    /// failed ones.
+    /// Pauses all waiting and downloading tasks, or resumes all paused and failed ones.
     func carryOutOnAll(_ verb: DesktopVerb) async
     /// Continues a task with the link of a new download, which goes once the link has proven good.
     func carryOn(_ task: String, with new: String) async

@@ -14,15 +14,18 @@ enum NotificationKind: Hashable, CaseIterable, Sendable {
 
 /// The tasks that one notification reports.
 struct NotificationGroup: Hashable, Sendable {
-    /// How many tasks are kept one by one; any more are only counted.
+    /// How many tasks are kept; of any more only the ids.
     static let maxTasks = 100
+    /// How many ids are kept; any more are not counted.
+    private static let maxIDs = 100_000
 
     private(set) var tasks: [DesktopTask] = []
-    private(set) var more = 0
+    /// The ids of the tasks that are not in ``tasks``.
+    private(set) var more: Set<String> = []
 
     init(_ tasks: [DesktopTask] = []) { self.tasks = tasks }
 
-    var count: Int { tasks.count + more }
+    var count: Int { tasks.count + more.count }
     var isEmpty: Bool { count == 0 }
 
     /// Adds a task; a task that is in the group already is replaced.
@@ -30,13 +33,15 @@ struct NotificationGroup: Hashable, Sendable {
         if let index = tasks.firstIndex(where: { $0.id == task.id }) {
             tasks.remove(at: index)
         } else if tasks.count == Self.maxTasks {
-            tasks.removeFirst()
-            more += 1
+            add(unlisted: [tasks.removeFirst().id])
         }
+        more.remove(task.id)
         tasks.append(task)
     }
 
-    mutating func add(unlisted number: Int) { more += number }
+    mutating func add(unlisted ids: some Sequence<String>) {
+        for id in ids where more.count < Self.maxIDs { more.insert(id) }
+    }
 
     /// Adds the tasks of a newer group.
     mutating func add(_ news: NotificationGroup) {
@@ -61,11 +66,7 @@ struct NotificationText: Hashable, Sendable {
     ///   - kind: the event.
     ///   - group: its tasks.
     ///   - capabilities: what the server can show (`GetCapabilities`).
-    init(
-        _ kind: NotificationKind,
-        _ group: NotificationGroup,
-        capabilities: Set<String>
-    ) {
+    init(_ kind: NotificationKind, _ group: NotificationGroup, capabilities: Set<String>) {
         let isOne = group.count == 1 || kind == .freshLink
         var lines = group.tasks.suffix(Self.maxNames).map { task in
             isOne && kind == .failed && !task.reason.isEmpty
@@ -80,10 +81,7 @@ struct NotificationText: Hashable, Sendable {
         }
         summary = Self.summary(kind, count: group.count)
         if kind == .freshLink, let task = group.tasks.first {
-            summary = translated(
-                "Continue {name} with this link?",
-                ["name": Self.line(task.title)]
-            )
+            summary = translated("Continue {name} with this link?", ["name": Self.line(task.title)])
             lines = [
                 translated(
                     "Its download is unfinished, and the new one has the same name and size."
@@ -161,9 +159,7 @@ struct NotificationText: Hashable, Sendable {
             (isOne ? ["default", open, "open", open] : ["default", reveal]) + ["reveal", reveal]
         case .failed: ["retry", translated("Retry")]
         case .introduced:
-            [
-                "leave-site", translated("Not for This Site"), "leave-all", translated("Turn Off"),
-            ]
+            ["leave-site", translated("Not for This Site"), "leave-all", translated("Turn Off")]
         case .freshLink: ["continue", translated("Continue"), "new", translated("New Download")]
         }
     }

@@ -98,12 +98,7 @@ actor Notifier {
         for task in news.ended {
             pending[task.state == .completed ? .completed : .failed, default: .init()].add(task)
         }
-        if news.moreCompleted > 0 {
-            pending[.completed, default: .init()].add(unlisted: news.moreCompleted)
-        }
-        if news.moreFailed > 0 {
-            pending[.failed, default: .init()].add(unlisted: news.moreFailed)
-        }
+        for (kind, group) in news.unlisted { pending[kind, default: .init()].add(group) }
         startWorker()
     }
 
@@ -338,12 +333,7 @@ actor Notifier {
             present { await $0.reveal(tasks.compactMap(\.path), token: click.token) }
         case (.failed, "retry"):
             self.shown[kind] = nil
-            // If there are very many tasks, not all of them are kept one by one.
-            if shown.group.more > 0 {
-                await host.carryOutOnAll(.retry)
-            } else {
-                await host.carryOut(.retry, on: tasks.map(\.id))
-            }
+            await host.carryOut(.retry, on: tasks.map(\.id) + shown.group.more)
         case (.introduced, "leave-site"):
             self.shown[kind] = nil
             if let site = tasks.first?.site { await host.leaveToBrowsers(site) }

@@ -37,22 +37,21 @@ struct ServiceHost: DesktopHost {
             case .retry: .retry
             case .cancel: .cancel
             }
+        var fitting: [TaskID] = []
         for id in ids.compactMap({ TaskID($0) }) {
-            // The notification may be outdated: the task may no longer be failed.
-            if verb == .retry, (try? await coordinator.task(id).record.state) != .failed {
-                continue
-            }
-            // Errors are ignored: the task was removed or has ended in the meantime.
-            try? await coordinator.carryOut(command, on: id)
+            // The notification may be outdated: the task may be gone, or no longer be failed.
+            guard let task = try? await coordinator.task(id) else { continue }
+            if verb != .retry || task.record.state == .failed { fitting.append(id) }
         }
+        // Errors are ignored: a task was removed or has ended in the meantime.
+        _ = try? await coordinator.carryOut(command, on: fitting)
     }
 
     func carryOutOnAll(_ verb: DesktopVerb) async {
         switch verb {
         case .pause: _ = try? await coordinator.carryOut(.pause, onAllIn: [.waiting, .downloading])
         case .resume: _ = try? await coordinator.carryOut(.resume, onAllIn: [.paused, .failed])
-        case .retry: _ = try? await coordinator.carryOut(.retry, onAllIn: [.failed])
-        case .cancel: break
+        case .retry, .cancel: break
         }
     }
 

@@ -63,8 +63,8 @@ import Testing
         let news = feed.take()
         #expect(news.inactive.isEmpty)
         #expect(news.ended.count == DesktopFeed.maxEnded)
-        #expect(news.moreCompleted == 500 - DesktopFeed.maxEnded)
-        #expect(news.moreFailed == 500)
+        #expect(news.unlisted[.completed]?.count == 500 - DesktopFeed.maxEnded)
+        #expect(news.unlisted[.failed]?.count == 500)
         #expect(news.handedOver.count == DesktopFeed.maxEnded)
     }
 
