@@ -64,14 +64,14 @@ struct Explanation {
         }
     }
 
-    /// One or two reasons; none for a task that makes progress or is completed.
+    /// One or two reasons; none for a task that makes progress, or whose file is complete.
     var reasons: [Reason] {
         if record.isMoving, record.state.kind == .waiting || record.state == .downloading {
             return [.moving] + disk
         }
         return switch record.state {
         case .downloading: disk
-        case .completed: []
+        case .completed: record.failure.map { [.failed($0, of: record.id)] } ?? []
         case .paused: [.paused]
         case .cancelled: [.cancelled]
         case .failed: [.failed(record.failure, of: record.id)]

@@ -45,17 +45,12 @@ struct ExplainCommand: AsyncParsableCommand {
             guard !history else { return try await tellHistory(of: tasks, selection, client) }
             guard !json else { return try await tellCodes(of: tasks, selection, client) }
             // A task that changes its state while the list is read in pages may come twice.
-            var reasons = Dictionary(
+            let reasons = Dictionary(
                 try await Self.ask(about: tasks, selection) { id throws(ManagerError) in
                     try await client.explain(id)
                 },
                 uniquingKeysWith: { first, _ in first }
             )
-            // The service explains only unfinished downloads, not a completed file that was found
-            // changed.
-            for task in tasks where task.state == .completed && !task.errorMessage.isEmpty {
-                reasons[task.id] = [task.errorMessage]
-            }
             let isAlone = selection.plainIDs?.count == 1
             try Output.data(
                 lines: tasks.flatMap { task in
