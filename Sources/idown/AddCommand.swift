@@ -37,7 +37,7 @@ struct AddCommand: AsyncParsableCommand {
     @OptionGroup var adding: AddingArguments
 
     @Option(
-        name: [.customShort("i", allowingJoined: true), .long],
+        name: [.customShort("i"), .long],
         help: ArgumentHelp("List of downloads; - is standard input.", valueName: "file"),
         completion: .file()
     )
@@ -74,12 +74,12 @@ struct AddCommand: AsyncParsableCommand {
             )
         }
         try adding.check(urlCount: urls.count)
-        try InputFile.check(adding.inputs + [inputFile])
+        try InputFile.check(adding.request.inputs + [inputFile])
     }
 
     func run() async throws {
         let options = try adding.options(isPaused: paused)
-        let cookies = try adding.cookies.file()
+        let cookies = try adding.request.cookies.file()
         let addition = try Addition(
             try DownloadArgument.read(urls),
             adding,

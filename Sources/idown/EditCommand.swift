@@ -15,8 +15,9 @@ struct EditCommand: AsyncParsableCommand {
             new limit at once, and connects anew for other values; its bytes are kept. With a \
             fresh URL in place of one that expired, the download continues if the file behind it \
             is the same, and starts from the beginning if not. With --directory or --output the \
-            file moves, and an unfinished one takes its bytes along to another disk. An empty \
-            value takes an option away: --referrer ''.
+            file moves, and an unfinished one takes its bytes along to another disk. Headers and \
+            mirrors take the place of all earlier ones. An empty value takes an option away: \
+            --referrer ''.
 
             Examples:
               idown edit 7 --priority 10
@@ -42,21 +43,6 @@ struct EditCommand: AsyncParsableCommand {
     var output: String?
 
     @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Higher starts first; 0 is the default.", valueName: "number")
-    )
-    var priority: Int32?
-
-    @Option(
-        name: [.long, .customLong("limit-rate")],
-        help: ArgumentHelp(
-            "Maximum bytes per second: 500k, 2M, 1.5MiB/s; off for no limit.",
-            valueName: "rate"
-        )
-    )
-    var limit: RateArgument?
-
-    @Option(
         help: ArgumentHelp(
             "Maximum number of connections, 1 to 16, or default.",
             discussion: "The default is the setting max-connections-per-download.",
@@ -66,24 +52,8 @@ struct EditCommand: AsyncParsableCommand {
     )
     var connections: ConnectionsArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "How long to try without progress: 90s, 15m, 2h, 1d; forever for no end.",
-            valueName: "time"
-        )
-    )
-    var retryFor: TimeArgument?
-
     @Option(help: ArgumentHelp("Fresh URL; for a single download.", valueName: "url"))
     var url: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Digest that the file must have: sha-256=HEX, or sha-512, sha-1, md5.",
-            valueName: "digest"
-        )
-    )
-    var checksum: String?
 
     @Option(
         help: ArgumentHelp("Length that the file must have; 0 for any.", valueName: "bytes")
@@ -98,31 +68,7 @@ struct EditCommand: AsyncParsableCommand {
     )
     var mirror: [String] = []
 
-    @Option(
-        name: [.customShort("H"), .long],
-        help: ArgumentHelp(
-            "Request header; repeatable, in place of all earlier ones. @FILE reads headers.",
-            valueName: "name: value"
-        )
-    )
-    var header: [String] = []
-
-    @OptionGroup var cookies: CookieArguments
-
-    @Option(
-        name: [.customShort("e"), .customLong("referer"), .customLong("referrer")],
-        help: ArgumentHelp("URL of the page with the link.", valueName: "url")
-    )
-    var referrer: String?
-
-    @Option(
-        name: [.customShort("A"), .long],
-        help: ArgumentHelp("User-Agent header to send.", valueName: "text")
-    )
-    var userAgent: String?
-
-    @Option(help: ArgumentHelp("What to do if the file name is taken.", valueName: "choice"))
-    var onExisting: AddOptions.OnExisting?
+    @OptionGroup var request: RequestArguments
 
     @Option(help: ArgumentHelp("What to do with the finished file.", valueName: "choice"))
     var whenDone: FinishedFileChoice?
@@ -130,22 +76,18 @@ struct EditCommand: AsyncParsableCommand {
     @OptionGroup var change: ChangeArguments
 
     func validate() throws {
-        guard try cookies.path != nil || !options(isTrial: true).dictionary.isEmpty else {
+        guard try request.cookies.path != nil || !options(isTrial: true).dictionary.isEmpty else {
             throw ValidationError("give what to change, such as --priority, --limit or --url")
         }
         if let option = optionOfOneTask, try change.selected.selection().plainIDs?.count != 1 {
             throw ValidationError("\(option) is for a single download, named by its ID")
         }
-        if let limit, !Contract.speedLimit.contains(limit.bytesPerSecond) {
+        if let limit = request.limit, !Contract.speedLimit.contains(limit.bytesPerSecond) {
             throw ValidationError("--limit is too high")
         }
         if let connections, !Contract.maxConnections.contains(connections.count) {
             throw ValidationError("--connections is 1 to 16, or default, not \(connections.count)")
         }
-        try AddingArguments.checkNames(of: header)
-        try InputFile.check(
-            [cookies.path] + header.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
-        )
     }
 
     /// The name of a given option that is about a single file, so that only one task is allowed;
@@ -153,14 +95,14 @@ struct EditCommand: AsyncParsableCommand {
     private var optionOfOneTask: String? {
         if url != nil { return "--url" }
         if output != nil { return "--output" }
-        if checksum?.isEmpty == false { return "--checksum" }
+        if request.checksum?.isEmpty == false { return "--checksum" }
         if let expectedSize, expectedSize > 0 { return "--expected-size" }
         return mirror.contains { !$0.isEmpty } ? "--mirror" : nil
     }
 
     func run() async throws {
         let options = try options()
-        let file = try cookies.file()
+        let file = try request.cookies.file()
         try await Service.use { client in
             // Read first: if an ID does not exist, nothing is changed.
             let selection = try change.selected.selection()
@@ -220,15 +162,9 @@ struct EditCommand: AsyncParsableCommand {
         options.url = isTrial ? url : try url.map(DownloadArgument.checkedURL)
         options.values.directory = try directory.map(WorkingFolder.absolute)
         options.values.filename = output
-        options.values.priority = priority
-        options.values.speedLimit = limit?.bytesPerSecond
-        options.values.retryFor = retryFor?.seconds
+        request.fill(&options.values)
         options.values.connections = connections?.count
-        options.values.checksum = checksum
         options.values.expectedSize = expectedSize
-        options.values.referrer = referrer
-        options.values.userAgent = userAgent
-        options.values.onExisting = onExisting
         if !mirror.isEmpty { options.values.mirrors = mirror.filter { !$0.isEmpty } }
         if !mirror.isEmpty, options.values.mirrors.isEmpty { options.cleared.insert(.mirrors) }
         switch whenDone {
@@ -237,11 +173,11 @@ struct EditCommand: AsyncParsableCommand {
         case .nothing: options.cleared.insert(.whenDone)
         case nil: break
         }
-        if cookies.cookie == "" { options.cleared.insert(.cookies) }
-        options.values.cookies = cookies.value
-        let lines = header.filter { !$0.isEmpty }
-        if !isTrial { options.values.headers = try AddingArguments.headers(lines) }
-        if !header.isEmpty, options.values.headers.isEmpty { options.cleared.insert(.headers) }
+        if request.cookies.cookie == "" { options.cleared.insert(.cookies) }
+        options.values.cookies = request.cookies.value
+        if !isTrial { options.values.headers = try request.headers() }
+        guard !request.header.isEmpty, options.values.headers.isEmpty else { return options }
+        options.cleared.insert(.headers)
         return options
     }
 }

@@ -76,7 +76,7 @@ struct GetCommand: AsyncParsableCommand {
             try DownloadArgument.read(urls),
             adding,
             options: try adding.options(folder: "."),
-            cookies: try adding.cookies.file()
+            cookies: try adding.request.cookies.file()
         )
         try await Service.use { client in
             let watch = try await TaskWatch.start(over: client, handlesInterrupts: true) {
@@ -102,7 +102,7 @@ struct GetCommand: AsyncParsableCommand {
     /// Tells what the servers say, in the order of the URLs; ends with the code of the first failure.
     private func probeAll() async throws {
         let arguments = try DownloadArgument.read(urls)
-        let (options, cookies) = (try adding.options(), try adding.cookies.file())
+        let (options, cookies) = (try adding.options(), try adding.request.cookies.file())
         var files: [ProbedFile?] = []
         var failure: ExitStatus?
         try await Service.use { client in

@@ -24,7 +24,7 @@ extension Idown {
                     return try Output.data(lines: await versions())
                 }
                 try checkCommand(words)
-                var command = try await asyncParseAsRoot()
+                var command = try await asyncParseAsRoot(separated(words))
                 do {
                     if var command = command as? any AsyncParsableCommand {
                         try await command.run()
@@ -50,6 +50,20 @@ extension Idown {
                 String(validatingCString: argument) == nil
             else { continue }
             throw ValidationError("argument \(place) is not text in UTF-8")
+        }
+    }
+
+    /// Returns the words with the value of a short option, `-n3`, as a word of its own.
+    ///
+    /// ArgumentParser would split such a value at a `=`, which cookies and URLs have.
+    private static func separated(_ words: some Sequence<String>) -> [String] {
+        var isOption = true
+        return words.flatMap { word in
+            if word == "--" { isOption = false }
+            guard isOption, let match = word.wholeMatch(of: /(?s)(-[AHbdeinou])([^=].*)/) else {
+                return [word]
+            }
+            return [String(match.1), String(match.2)]
         }
     }
 

@@ -44,7 +44,7 @@ struct ListCommand: AsyncParsableCommand {
     var reverse = false
 
     @Option(
-        name: [.customShort("n", allowingJoined: true), .customLong("max-count")],
+        name: [.customShort("n"), .customLong("max-count")],
         help: ArgumentHelp("Show at most this many downloads.", valueName: "number")
     )
     var maxCount: UInt32?

@@ -124,7 +124,7 @@ struct ServiceCommand: AsyncParsableCommand {
         var follow = false
 
         @Option(
-            name: [.customShort("n", allowingJoined: true), .long],
+            name: [.customShort("n"), .long],
             help: ArgumentHelp("Show this many of the last lines.", valueName: "number")
         )
         var lines: UInt32 = 50

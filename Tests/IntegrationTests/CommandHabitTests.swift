@@ -219,12 +219,23 @@ struct CommandHabitTests {
 
     @Test func `a short option may have its value behind it`() async throws {
         try await withService { service in
-            let options = ["--paused", "-oname", "-d.", "-HX-Key: 1", "-Ame/1"]
+            let options = [
+                "--paused", "-oname", "-d.", "-HX-Key: a=1", "-Ame/1", "-ba=1; b=2",
+                "-ehttps://page.example/?id=1",
+            ]
             let added = try await idown(["add"] + options + ["http://127.0.0.1:9/x"], in: service)
             #expect(added.standardOutput == "1", "\(added)")
             let task = try await service.client.getTask("1")
             #expect(task.fileName == "name" && task.directory == service.home.path, "\(task)")
-            #expect(task.userAgent == "me/1" && task.headerNames == ["X-Key"])
+            #expect(task.userAgent == "me/1" && task.headerNames == ["X-Key", "Cookie"], "\(task)")
+            #expect(task.referrer == "https://page.example/?id=1")
+            let edited = try await idown("edit", "1", "-o=a=b", "-Ame/2=3", in: service)
+            #expect(edited.status == .exited(0), "\(edited)")
+            let changed = try await service.client.getTask("1")
+            #expect(changed.fileName == "a=b" && changed.userAgent == "me/2=3", "\(changed)")
+            // Not after the end of the options.
+            let url = try await idown("add", "--paused", "--", "-oname", in: service)
+            #expect(url.status == .exited(5) && url.standardError.contains("-oname"), "\(url)")
             #expect(try await idown("list", "-n1", in: service).status == .exited(0))
         }
     }
