@@ -73,13 +73,18 @@ struct AddingArguments: ParsableArguments {
         return mirror.isEmpty ? nil : "--mirror"
     }
 
-    /// The name of a given option that is about the written file, so that a probe cannot use it;
-    /// nil for none.
+    /// The name of a given option that is about the transfer or the written file, so that a probe
+    /// cannot use it; nil for none.
+    ///
+    /// A probe uses the name: where one is given, it is the answer's.
     var optionOfDownload: String? {
-        if directory != nil { return "--directory" }
-        if continues { return "--continue" }
-        if request.limit != nil { return "--limit" }
-        return token != nil ? "--token" : optionOfOneFile
+        let given: [String: Any?] = [
+            "--directory": directory, "--continue": continues ? true : nil, "--token": token,
+            "--limit": request.limit, "--priority": request.priority, "--connections": connections,
+            "--retry-for": request.retryFor, "--checksum": request.checksum,
+            "--mirror": mirror.first, "--on-existing": request.onExisting, "--when-done": whenDone,
+        ]
+        return given.filter { $0.value != nil }.keys.min()
     }
 
     /// Refuses an option of one file where several URLs are given.

@@ -82,8 +82,8 @@ struct ProbeTests {
             #expect(probed.status == .exited(11), "\(probed)")
             let names = "x[0], x[1]['name'], len(x)"
             #expect(try await evaluate(names, of: probed.standardOutput) == "None file.bin 2")
-            let named = try await idown("get", "--probe", "-o", "x", urls[1], in: service)
-            #expect(named.status == .exited(64), "\(named)")
+            let folder = try await idown("get", "--probe", "-d", "x", urls[1], in: service)
+            #expect(folder.status == .exited(64), "\(folder)")
         }
     }
 
@@ -126,6 +126,14 @@ struct ProbeTests {
             let gone = try await idown("get", "--probe", host.url("/gone"), in: service)
             #expect(gone.status == .exited(11), "\(gone)")
             #expect(gone.standardError.contains("Server.NotFound"))
+            let named = ["get", "--probe", "-o", "mine.bin", host.url("/start")]
+            let mine = try await idown(named, in: service)
+            #expect(mine.standardOutput.contains("Name:       mine.bin\n"), "\(mine)")
+            for option in ["--when-done=open", "--priority=1", "--on-existing=fail"] {
+                let refused = try await idown("get", "--probe", option, host.url(), in: service)
+                #expect(refused.status == .exited(64), "\(refused)")
+                #expect(refused.standardError.contains(option.prefix { $0 != "=" }), "\(refused)")
+            }
             #expect(try await service.client.listTasks().isEmpty)
         }
     }
