@@ -29,7 +29,7 @@ struct AddCommand: AsyncParsableCommand {
               idown add https://example.org/disk.iso
               idown add -d ~/Music --paused https://example.org/1.ogg https://example.org/2.ogg
               idown add -H @headers.txt https://example.org/private.zip
-              idown add -i urls.txt | xargs -r idown wait
+              idown add -i urls.txt && idown wait
               ssh other idown export | idown add -i -
             """
     )

@@ -21,7 +21,6 @@ struct WaitCommand: AsyncParsableCommand {
             Examples:
               idown wait 7 8 && notify-send done
               idown add -i urls.txt && idown wait
-              idown add -i urls.txt | xargs -r idown wait
               idown wait --progress
             """
     )
