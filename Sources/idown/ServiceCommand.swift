@@ -137,9 +137,15 @@ struct ServiceCommand: AsyncParsableCommand {
                 )
                 throw ExitStatus.failed.exit
             }
-            var words = [journal, "--user", "--unit", "idownd.service", "--lines", "\(lines)"]
-            if follow { words.append("--follow") }
-            guard let status = ServiceProgram.run(words) else { throw ExitStatus.interrupted.exit }
+            let words = [journal, "--user", "--unit", "idownd.service", "--lines"]
+            if !follow, ServiceProgram.output(of: words + ["1", "--quiet"]) == "" {
+                return Output.talk(
+                    "The journal has no line of idownd. Where systemd does not start it, the log is"
+                        + " on the standard error of the program that does."
+                )
+            }
+            let status = ServiceProgram.run(words + ["\(lines)"] + (follow ? ["--follow"] : []))
+            guard let status else { throw ExitStatus.interrupted.exit }
             guard status == 0 else { throw ExitStatus.failed.exit }
         }
     }

@@ -17,10 +17,16 @@ enum ServiceProgram {
     ///   - input: The program's standard input, for secrets, because other users can see arguments.
     /// - Returns: The program's output; nil if it is not installed, failed, or took too long.
     static func ask(_ question: String, input: String = "") -> String? {
-        guard let path, let (inputEnd, questionEnd) = pipe(), let (answerEnd, outputEnd) = pipe()
-        else { return nil }
+        path.flatMap { output(of: [$0, question], input: input) }
+    }
+
+    /// Runs a program, and returns its output; nil if it failed or took too long.
+    static func output(of words: [String], input: String = "") -> String? {
+        guard let (inputEnd, questionEnd) = pipe(), let (answerEnd, outputEnd) = pipe() else {
+            return nil
+        }
         let (child, code) = OtherProgram.start(
-            [path, question],
+            words,
             streams: [
                 STDIN_FILENO: .file(inputEnd), STDOUT_FILENO: .file(outputEnd),
                 STDERR_FILENO: .null,

@@ -94,6 +94,14 @@ struct ServiceCommandTests {
                 shown.standardOutput == "--user --unit idownd.service --lines 7 --follow",
                 "\(shown)"
             )
+            try TestFile.write("#!/bin/sh\n", to: folder + "/journalctl")
+            let empty = try await idown(
+                ["service", "logs"],
+                in: service,
+                environment: ["PATH": "\(folder):/usr/bin:/bin"]
+            )
+            #expect(empty.status == .exited(0) && empty.standardOutput == "", "\(empty)")
+            #expect(empty.standardError.contains("no line of idownd"), "\(empty)")
         }
     }
 
