@@ -203,10 +203,13 @@ struct ConfigCommand: AsyncParsableCommand {
         if setting.kind == .folder || setting.kind == .file, !["", "none"].contains(text) {
             text = try WorkingFolder.absolute(text)
         }
+        let name = SettingName.text(setting)
         guard let content = SettingName.content(text, of: setting) else {
-            throw ValidationError(
-                "\(SettingName.text(setting)) is \(SettingName.range(of: setting))"
-            )
+            throw ValidationError("\(name) is \(SettingName.range(of: setting))")
+        }
+        if setting.kind == .file, case .text(let path?) = content, access(path, R_OK) != 0 {
+            let reason = String(cString: strerror(errno))
+            throw ValidationError("\(name): \(CellText(path)) cannot be read: \(reason)")
         }
         return content
     }

@@ -100,6 +100,10 @@ struct ConfigFileTests {
 
     @Test func `all that programs may change is set and shown, and is in the file`() async throws {
         try await withService { service in
+            let missing = try await idown("config", "cookie-file", "c.txt", in: service)
+            #expect(missing.status == .exited(64), "\(missing)")
+            #expect(missing.standardError.contains("c.txt cannot be read: No such"), "\(missing)")
+            try TestFile.write("", to: service.home.path + "/c.txt")
             let changes = [
                 ("proxy", "http://me:geheim@127.0.0.1:9", "http://me:***@127.0.0.1:9"),
                 ("no-proxy", "a.example,b.example", "a.example,b.example"),
