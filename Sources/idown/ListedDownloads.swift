@@ -165,25 +165,27 @@ struct ListedDownloads {
             task.state == .completed && Self.size(of: task.path) == task.knownTotal
         }
         guard let whole, let checksum = options.checksum else { return whole?.id }
-        guard try await verify(whole.id, against: checksum) == .checksum else {
-            Output.complain("the file of download \(whole.id) does not have this digest")
-            // The digest may be mistyped, so the download gets its own digest back.
-            if whole.checksum != checksum {
-                _ = try await verify(whole.id, against: whole.checksum)
-            }
-            return nil
+        // The digest may be mistyped, so the download gets its own digest back.
+        let isOther = whole.checksum != checksum
+        do throws(ManagerError) {
+            try await give(checksum, to: whole.id)
+            if try await client.verify(whole.id) == .checksum { return whole.id }
+        } catch {
+            if isOther { try? await give(whole.checksum, to: whole.id) }
+            throw error
         }
-        return whole.id
+        Output.complain("the file of download \(whole.id) does not have this digest")
+        if isOther {
+            try await give(whole.checksum, to: whole.id)
+            _ = try await client.verify(whole.id)
+        }
+        return nil
     }
 
-    private func verify(
-        _ id: String,
-        against checksum: String
-    ) async throws(ManagerError) -> TaskProperties.Integrity {
+    private func give(_ checksum: String, to id: String) async throws(ManagerError) {
         var edit = EditOptions()
         edit.values.checksum = checksum
         try await client.setOptions(edit, of: id)
-        return try await client.verify(id)
     }
 
     /// The downloads of a URL in the folder, and with the name if one is given.
