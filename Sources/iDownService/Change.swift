@@ -177,8 +177,8 @@ extension Change {
             text += ": \(failure.code.rawValue), \(failure.message)"
         }
         if after.state == .completed {
-            text +=
-                ", \(after.segments.byteCount) bytes, known by \(after.integrity?.rawValue ?? "")"
+            let integrity = after.integrity?.rawValue ?? ""
+            text += ", \(after.segments.byteCount) bytes, integrity \(integrity)"
         }
         return text
     }

@@ -10,10 +10,10 @@ struct VerifyCommand: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Reads finished files again and compares them with their checksums.",
         discussion: """
-            Prints a line for each download: its ID, how the file was checked, and its name. A file \
-            without a known checksum is compared with its length. A file that changed or is gone is \
-            reported on standard error, and the exit code tells it. Of a state, a range or all, \
-            downloads that are not completed are skipped.
+            Prints a line for each download: its ID, what was compared (checksum or length), and its \
+            name. A file without a known checksum is compared with its length. A file that changed \
+            or is gone is reported on standard error, and the exit code tells it. Of a state, a \
+            range or all, downloads that are not completed are skipped.
 
             Examples:
               idown verify 7

@@ -30,7 +30,7 @@ import iDownState
             record.state = .completed
             record.integrity = .length
         }
-        #expect(completed.move == "task 7: waiting → completed, 0 bytes, known by length")
+        #expect(completed.move == "task 7: waiting → completed, 0 bytes, integrity length")
         #expect(
             ![failed, held, paused, completed].contains { $0.move?.contains("secret") ?? false }
         )
