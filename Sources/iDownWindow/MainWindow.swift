@@ -149,11 +149,13 @@ final class MainWindow {
         searchBar.set("child", .object(search))
         gtk_search_bar_connect_entry(searchBar.opaque, search.opaque)
         buildSelectionBar()
-        flap.set("content", .object(.box(vertical: true, spacing: 0, [pane.box, selectionBar])))
+        flap.set("content", .object(pane.box))
         flap.set("flap", .object(details.box))
         flap.set("separator", .object(Object(gtk_separator_get_type(), ["orientation": 1])))
         overlay.set("child", .object(.box(vertical: true, spacing: 0, [header, searchBar, flap])))
-        adw_application_window_set_content(object.to(), overlay.widget)
+        // Below the overlay, so that no message covers the buttons.
+        let content = Object.box(vertical: true, spacing: 0, [overlay, selectionBar])
+        adw_application_window_set_content(object.to(), content.widget)
         gtk_widget_set_vexpand(flap.widget, 1)
     }
 

@@ -557,6 +557,16 @@ class Moving(Case):
         self.window.row("three.bin", "Paused")
         self.assertIn("Downloading", self.window.row("two.bin").description)
 
+    def test_no_message_covers_the_buttons_of_several(self):
+        for name in ("left.bin", "right.bin", "other.bin"):
+            self.add(name, "paused")
+        self.window.choose("left.bin", "right.bin")
+        buttons = self.window.find("2 selected")
+        self.window.act("remove")
+        _, top, _, height = self.window.button("Undo").place_at_rest()
+        self.assertLessEqual(top + height, buttons.place_at_rest()[1])
+        self.window.click("Undo")
+
     def test_the_service_is_killed_and_comes_back(self):
         self.add("kept.bin")
         self.add("going.bin", "downloading")
