@@ -215,7 +215,10 @@ final class Preferences {
 
     private func tell(_ text: String) {
         guard !isClosed else { return tasks.say(text) }
-        adw_preferences_window_add_toast(window.to(), Object(adw_toast_new(text.escaped)).opaque)
+        let toast = Object(adw_toast_new(""))
+        // The toast's own title is one line, which is cut.
+        adw_toast_set_custom_title(toast.opaque, Object.label(text, ["wrap": true]).widget)
+        adw_preferences_window_add_toast(window.to(), toast.opaque)
     }
 }
 
