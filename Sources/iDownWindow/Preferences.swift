@@ -15,8 +15,8 @@ final class Preferences {
     private var isShowing = true
     /// The values that are in force, or were sent to the service and not answered yet.
     private var kept: [Setting: Setting.Content] = [:]
-    /// The number of changes that the user has made.
-    private var changes = 0
+    /// The number of changes that the user has made, and of those without an answer.
+    private var (changes, pending) = (0, 0)
     /// Closures that show another value in the row of a setting.
     private var shows: [Setting: (Setting.Content) -> Void] = [:]
     /// The choices, kept here because GTK keeps only their widgets.
@@ -188,23 +188,23 @@ final class Preferences {
         guard !isShowing else { return }
         kept[setting] = content
         changes += 1
+        pending += 1
         Task {
             do throws(ManagerError) {
                 try await client.set(setting, to: content)
-            } catch {
-                tell(error.text)
-                await renew()
-            }
+            } catch { tell(error.text) }
+            pending -= 1
+            await renew()
         }
     }
 
     /// Shows the values in force, for example after a refusal; text that is being typed stays.
     private func renew() async {
         let before = changes
-        // An answer is outdated if the user made a change meanwhile.
-        guard let settings = try? await client.settings(), !isClosed, changes == before else {
-            return
-        }
+        // The answer would be outdated while a change is under way, and is if one was made meanwhile.
+        guard pending == 0, let settings = try? await client.settings(), !isClosed,
+            changes == before
+        else { return }
         isShowing = true
         defer { isShowing = false }
         for (setting, content) in settings where kept[setting] != content {
