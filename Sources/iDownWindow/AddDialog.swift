@@ -217,7 +217,7 @@ final class AddDialog {
         if options.directory == usualFolder { options.directory = nil }
         if paused.flag("active") { options.paused = true }
         dialog.allow(false)
-        let (client, links) = (client, links)
+        let (client, links, before) = (client, links, Self.lines(of: buffer))
         Task {
             var ids: [String] = []
             var metalinks = links.metalinks[...]
@@ -244,12 +244,25 @@ final class AddDialog {
             } catch {
                 if !ids.isEmpty {
                     tasks.tellAdded(ids)
-                    let rest = metalinks.joined(separator: "\n")
-                    if !dialog.isClosed { buffer.set("text", .text(rest)) }
+                    if !dialog.isClosed { keep(metalinks, before) }
                 }
-                dialog.refuse(words(of: error))
+                dialog.refuse(Self.words(of: error, links))
             }
         }
+    }
+
+    private static func lines(of buffer: Object) -> [Substring] {
+        buffer.text("text").split(whereSeparator: \.isNewline)
+    }
+
+    /// Takes away the lines that were added, but for metalinks that were refused.
+    private func keep(_ metalinks: ArraySlice<String>, _ before: [Substring]) {
+        var added = Dictionary(before.map { ($0, 1) }, uniquingKeysWith: +)
+        let typed = Self.lines(of: buffer).filter { line in
+            added[line, default: 0] -= 1
+            return added[line, default: 0] < 0
+        }
+        buffer.set("text", .text((metalinks + typed.map(String.init)).joined(separator: "\n")))
     }
 
     /// Returns the options with a token that is the same for the same links and options, so that
@@ -264,7 +277,7 @@ final class AddDialog {
     }
 
     /// Returns the error's text; if the service names a link by its place, the text names its line.
-    private func words(of error: ManagerError) -> String {
+    private static func words(of error: ManagerError, _ links: LinkText) -> String {
         guard let start = ["URL ", "task "].first(where: error.message.hasPrefix),
             let end = error.message.firstRange(of: ": "),
             let place = Int(error.message[..<end.lowerBound].dropFirst(start.count)),

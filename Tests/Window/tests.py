@@ -254,6 +254,28 @@ class Adding(Case):
         self.window.row("inside.bin", "Completed")
         self.assertEqual(len(self.desktop.tasks()), 2)
 
+    def test_what_is_typed_while_links_are_added_stays(self):
+        path = self.desktop.home / "half.meta4"
+        path.write_text("<metalink")
+        links = f"{self.serve('first.bin', size=1000)}\n{path}"
+        later = "http://127.0.0.1:9/later.bin"
+        dialog = self.open_dialog()
+        self.type_links(links)
+        service = self.desktop.service()
+        for pid in service:
+            kill(pid, signal.SIGSTOP)
+        try:
+            self.window.click("Add", dialog)
+            # GTK presses the button for a moment.
+            wait(lambda: not self.window.button("Add", dialog).is_sensitive, "the call")
+            self.type_links(f"{links}\n{later}")
+        finally:
+            for pid in service:
+                kill(pid, signal.SIGCONT)
+        self.window.row("first.bin", "Completed")
+        wait(lambda: self.window.field("Links, one in a line", dialog).text == f"{path}\n{later}",
+             "the links that are left")
+
     def test_a_metalink_is_named_by_its_path(self):
         url = self.serve("by-path.bin", size=5000)
         self.write_metalink(self.desktop.home / "a list.meta4", "by-path.bin", url)
