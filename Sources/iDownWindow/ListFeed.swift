@@ -219,7 +219,9 @@ final class ListFeed {
             do throws(ManagerError) {
                 let tasks = try await client.findTasks(query).page
                 guard model.choices == choices, model.pages.look == look else { return }
-                model.setChosen(model.chosen.union(tasks.compactMap { UInt64($0.id) }))
+                // The answer may be older than news that has come.
+                let ids = Set(tasks.compactMap { UInt64($0.id) }).subtracting(model.left ?? [])
+                model.setChosen(model.chosen.union(ids))
             } catch { say(error.text) }
         }
     }

@@ -28,6 +28,8 @@ final class RowModel {
     private(set) var chosen: Set<UInt64> = []
     /// The number of changes of the selection; an answer to an earlier one is ignored.
     private(set) var choices = 0
+    /// The downloads that have left since ids were asked for; nil if nothing is asked for.
+    private(set) var left: Set<UInt64>?
     /// The items of loaded rows by id, so that a row that moves keeps its item.
     private var items: [UInt64: Object] = [:]
     /// The places of rows that GTK has asked for and that are not loaded.
@@ -287,9 +289,9 @@ final class RowModel {
 
     /// Deselects downloads that leave the rows, because they are no longer visible.
     private func leave(_ ids: [String]) {
-        let left = chosen.subtracting(ids.lazy.compactMap { UInt64($0) })
-        guard left.count < chosen.count else { return }
-        choose(left)
+        let ids = Set(ids.lazy.compactMap { UInt64($0) })
+        left?.formUnion(ids)
+        if !chosen.isDisjoint(with: ids) { choose(chosen.subtracting(ids)) }
     }
 
     func show(_ look: TaskPages.Look) { pages.show(look) }
@@ -316,7 +318,9 @@ final class RowModel {
         let places = places.clamped(to: 0..<count)
         let ids = ids(places)
         setChosen(isAlone ? Set(ids) : chosen.union(ids))
-        if ids.count < places.count { askForIDs(places) }
+        guard ids.count < places.count else { return }
+        left = []
+        askForIDs(places)
     }
 
     private func unchoose(_ places: Range<Int>) { setChosen(chosen.subtracting(ids(places))) }
@@ -339,6 +343,7 @@ final class RowModel {
     /// Selects exactly these downloads.
     func setChosen(_ ids: Set<UInt64>) {
         choices += 1
+        left = nil
         if ids != chosen { choose(ids) }
     }
 
