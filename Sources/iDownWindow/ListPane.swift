@@ -73,6 +73,20 @@ final class ListPane {
         model.held = { [weak self] in self?.held.map { ($0.place, $0.view.id) } ?? [] }
         model.fill = { [weak self] most in self?.fill(most) ?? false }
         addMenu()
+        stayAtTop()
+    }
+
+    /// Keeps new first rows in sight: GTK leaves the rows in their places, with new ones above.
+    private func stayAtTop() {
+        guard let adjustment else { return }
+        var isAtTop = false
+        model.growsAtTop = { isAtTop = adjustment.real("value") == 0 }
+        adjustment.on("changed") { _ in
+            guard isAtTop else { return }
+            isAtTop = false
+            // After the layout in which GTK moves the view.
+            Task { adjustment.set("value", 0.0) }
+        }
     }
 
     private func addPages() {
@@ -156,14 +170,16 @@ final class ListPane {
         view.show(task, id: id, note: id.flatMap(note))
     }
 
+    /// The scroll position.
+    private var adjustment: Object? {
+        gtk_scrollable_get_vadjustment(list.opaque).map { Object($0) }
+    }
+
     /// The rows on the screen, computed from the scroll position: all rows have the same height.
     private var seen: Range<Int> {
-        guard let adjustment = gtk_scrollable_get_vadjustment(list.opaque) else { return 0..<0 }
-        let adjusted = Object(adjustment)
-        let height = adjusted.real("upper")
-        guard height > 0 else { return 0..<0 }
-        let rows = Double(model.pages.count) / height
-        let (top, length) = (adjusted.real("value"), adjusted.real("page-size"))
+        guard let adjustment, adjustment.real("upper") > 0 else { return 0..<0 }
+        let rows = Double(model.pages.count) / adjustment.real("upper")
+        let (top, length) = (adjustment.real("value"), adjustment.real("page-size"))
         return Int(rows * top)..<Int((rows * (top + length)).rounded(.up))
     }
 

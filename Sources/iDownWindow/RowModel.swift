@@ -43,6 +43,8 @@ final class RowModel {
     var held: () -> [(place: Int, id: UInt64?)] = { [] }
     /// Fills empty rows, at most this many, and returns whether more can be filled.
     var fill: (Int) -> Bool = { _ in false }
+    /// Called before rows are added in front of all others.
+    var growsAtTop: () -> Void = {}
     /// Called when the selection has changed.
     var selectionChanged: () -> Void = {}
     /// Called with the places of rows to select whose ids are not loaded.
@@ -263,6 +265,7 @@ final class RowModel {
     }
 
     private func change(_ rows: TaskPages.Splice) {
+        if rows.position == 0, rows.added > rows.removed { growsAtTop() }
         count += rows.added - rows.removed
         g_list_model_items_changed(
             object.opaque,

@@ -1068,6 +1068,14 @@ class Long(Case):
         self.window.list.act("list.select-all")
         self.window.find("401 selected")
 
+    def test_a_new_first_row_is_in_sight_where_the_list_is_at_its_top(self):
+        self.fill(100)
+        for name in ("later.bin", "latest.bin"):
+            self.desktop.command("add", "--paused", f"http://127.0.0.1:9/{name}")
+            row = self.window.row(name, "Paused")
+            wait(lambda: row.extents()[1] >= self.window.list.extents()[1], f"{name} in sight")
+            wait(lambda: self.window.names[0] == name, f"{name} as the first")
+
     def test_of_many_that_change_none_is_asked_for_alone(self):
         self.fill(400)
         self.window.list.act("list.select-all")
