@@ -69,7 +69,9 @@ let windowTargets: [Target] = [
     // The window: a client of the bus that has nothing of its own. GTK is for the main thread alone.
     .target(
         name: "iDownWindow",
-        dependencies: ["CGtk", "DBus", "iDownBus", "iDownSettings", "iDownState", "iDownView"],
+        dependencies: [
+            "CGtk", "DBus", "Executors", "iDownBus", "iDownSettings", "iDownState", "iDownView",
+        ],
         swiftSettings: house + [.defaultIsolation(MainActor.self)]
     ),
     .executableTarget(

@@ -2,6 +2,8 @@
 
 import CGtk
 import DBus
+import Dispatch
+import Executors
 import Glibc
 import iDownBus
 import iDownView
@@ -130,7 +132,9 @@ final class TaskActions {
             if paths.contains("") {
                 self.say(translated("Only a completed download can be opened."))
             }
-            for path in paths where !path.isEmpty { await self.present(path, inFolder: inFolder) }
+            for path in paths where !path.isEmpty {
+                Task { await self.present(path, inFolder: inFolder) }
+            }
         }
     }
 
@@ -299,9 +303,10 @@ final class TaskActions {
 
     /// Opens a file, or shows it in its folder, with the programs of the desktop.
     private func present(_ path: String, inFolder: Bool) async {
-        guard await Self.exists(path) else {
-            return say(translated("The file is gone: {path}", ["path": path]))
+        guard let exists = await Self.exists(path) else {
+            return say(translated("The disk does not answer: {path}", ["path": path]))
         }
+        guard exists else { return say(translated("The file is gone: {path}", ["path": path])) }
         let file = Object(g_file_new_for_path(path))
         defer { file.drop() }
         guard let text = g_file_get_uri(file.opaque) else { return }
@@ -317,10 +322,17 @@ final class TaskActions {
         launch(String(cString: text))
     }
 
-    /// Returns whether a file exists; off the main thread, because a file system may hang.
-    @concurrent
-    private nonisolated static func exists(_ path: String) async -> Bool {
-        access(path, F_OK) == 0
+    /// Returns whether a file exists; nil where its disk does not answer within 5 s.
+    ///
+    /// On a thread of Dispatch: a disk that hangs must not block those on which tasks run.
+    private static func exists(_ path: String) async -> Bool? {
+        await withTimeLimit(.seconds(5)) {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    continuation.resume(returning: access(path, F_OK) == 0)
+                }
+            }
+        }
     }
 
     /// Asks the file manager to show a file; returns whether it did.
