@@ -18,9 +18,11 @@ public struct CurlFailure: Error, Hashable, Sendable, CustomStringConvertible {
 /// All calls into libcurl that can fail pass through here.
 ///
 /// It turns the library's three conventions (CURLcode, CURLMcode, NULL) into a thrown
-/// ``CurlFailure``. With a plan it makes the n-th call fail; without one it costs a test for nil.
+/// ``CurlFailure``. A test can make each call fail: that call is not made, as if the library had
+/// refused it before it did anything. Without a test it costs a look at nil.
 struct Funnel: Sendable {
-    let plan: CurlFaultPlan?
+    /// Counts a call and returns whether it fails, in a test; nil outside of tests.
+    let faults: (@Sendable () -> Bool)?
 
     /// Makes a call of the easy interface; `curl_easy_*`.
     func call(_ name: StaticString, _ body: () -> CURLcode) throws(CurlFailure) {
@@ -57,5 +59,5 @@ struct Funnel: Sendable {
         strikes ? CURLUE_OUT_OF_MEMORY : body()
     }
 
-    private var strikes: Bool { plan?.strikes() ?? false }
+    private var strikes: Bool { faults?() ?? false }
 }

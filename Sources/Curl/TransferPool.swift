@@ -52,8 +52,8 @@ public actor TransferPool {
     public init() throws(CurlFailure) { try self.init(faults: nil) }
 
     /// Makes a pool in which a test can make calls into libcurl fail.
-    package init(faults: CurlFaultPlan?) throws(CurlFailure) {
-        funnel = Funnel(plan: faults)
+    package init(faults: (@Sendable () -> Bool)?) throws(CurlFailure) {
+        funnel = Funnel(faults: faults)
         try CurlLibrary.initialize(funnel)
         multi = try MultiHandle(
             funnel,

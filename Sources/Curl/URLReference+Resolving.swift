@@ -13,7 +13,7 @@ extension URLReference {
             return try URLReference("\(scheme):\(trimmed)")
         }
         let relative = try Self.encodedReference(trimmed)
-        let handle = try URLHandle(Funnel(plan: nil))
+        let handle = try URLHandle(Funnel(faults: nil))
         try handle.set(text)
         // A location with only a fragment, or nothing, means this URL itself.
         if !relative.isEmpty { try handle.set(relative) }

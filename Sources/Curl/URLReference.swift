@@ -40,9 +40,8 @@ public struct URLReference: Sendable {
     }
 
     /// Reads a URL; a test can make the calls into libcurl fail.
-    package init(_ text: String, faults: CurlFaultPlan?) throws(URLFailure) {
-        let funnel = Funnel(plan: faults)
-        let handle = try URLHandle(funnel)
+    package init(_ text: String, faults: (@Sendable () -> Bool)?) throws(URLFailure) {
+        let handle = try URLHandle(Funnel(faults: faults))
         try handle.set(Self.preparedText(text))
         try self.init(handle)
     }

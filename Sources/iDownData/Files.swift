@@ -9,7 +9,8 @@ import Glibc
 /// New folders and files belong to the user alone, whatever the umask: folders are 0700, files
 /// 0600.
 struct Files: Sendable {
-    var faults: FileFaults?
+    /// Returns the errno with which the next call fails, in a test; nil outside of tests.
+    var faults: (@Sendable () -> Int32?)?
 
     /// Makes a call that returns −1 and sets errno on failure; repeats it if a signal interrupted
     /// it.
@@ -19,7 +20,7 @@ struct Files: Sendable {
         _ path: String,
         _ body: () -> Answer
     ) throws(FileFailure) -> Answer {
-        if let code = faults?.next() {
+        if let code = faults?() {
             throw FileFailure(operation: "\(operation)", path: path, code: code)
         }
         while true {

@@ -28,7 +28,7 @@ package struct HostsFile: Sendable {
     /// - Parameters:
     ///   - folder: an existing folder.
     ///   - faults: makes system calls fail in tests.
-    package init(folder: String, faults: FileFaults? = nil) {
+    package init(folder: String, faults: (@Sendable () -> Int32?)? = nil) {
         path = folder + "/hosts.json"
         files = Files(faults: faults)
     }

@@ -87,7 +87,11 @@ package struct SettingsFile: Sendable {
     ///   - copyFolder: the folder of the last good file's copy, made in the same way; nil keeps no
     ///     copy.
     ///   - faults: makes system calls fail in tests.
-    package init(folder: String, copyFolder: String? = nil, faults: FileFaults? = nil) {
+    package init(
+        folder: String,
+        copyFolder: String? = nil,
+        faults: (@Sendable () -> Int32?)? = nil
+    ) {
         self.path = folder + "/settings.json"
         self.copyPath = copyFolder.map { $0 + "/settings.last" }
         self.files = Files(faults: faults)

@@ -20,7 +20,7 @@ package final class StateLock: Sendable {
     /// file does not release it.
     package static func tryAcquire(
         folder: String,
-        faults: FileFaults? = nil
+        faults: (@Sendable () -> Int32?)? = nil
     ) throws(FileFailure) -> StateLock? {
         let files = Files(faults: faults)
         try files.makePrivateFolder(folder)

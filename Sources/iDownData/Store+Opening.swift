@@ -14,8 +14,8 @@ extension Store {
     package static func open(
         folder: String,
         now: WallTime,
-        commitFaults: CommitFaults? = nil,
-        fileFaults: FileFaults? = nil,
+        commitFaults: (@Sendable () -> Bool)? = nil,
+        fileFaults: (@Sendable () -> Int32?)? = nil,
         blocks: Bool = false
     ) throws(StoreFailure) -> (store: Store, report: OpeningReport) {
         let reserve = SpaceReserve(folder: folder)
@@ -43,7 +43,7 @@ extension Store {
     private static func open(
         _ folder: String,
         now: WallTime,
-        _ commitFaults: CommitFaults?,
+        _ commitFaults: (@Sendable () -> Bool)?,
         _ files: Files,
         _ reserve: SpaceReserve,
         _ blocks: Bool

@@ -21,7 +21,8 @@ package final class Store: Sendable {
     let quickReader: DatabaseQueue
     let ids: IDReservation
     private let reserve: SpaceReserve
-    private let faults: CommitFaults?
+    /// Returns, in a test, whether the next commit fails as if the disk were full.
+    private let faults: (@Sendable () -> Bool)?
     /// The number of commits after which the space reserve is checked.
     private static let commitsToReserve = 64
 
@@ -40,7 +41,7 @@ package final class Store: Sendable {
         closed: ClosedConnections,
         ids: IDReservation,
         reserve: SpaceReserve,
-        faults: CommitFaults?,
+        faults: (@Sendable () -> Bool)?,
         blocks: Bool
     ) {
         self.pool = pool
@@ -96,7 +97,10 @@ package final class Store: Sendable {
                 let transaction = Transaction(database: database, ids: ids)
                 results = try changes.map { try transaction.attempt($0) }
                 try transaction.keepNextID()
-                try faults?.check()
+                if faults?() == true {
+                    let code = ResultCode.SQLITE_IOERR_FSYNC.rawValue
+                    throw StoreFailure.database(code: code, message: "injected: disk error")
+                }
                 count = database.totalChangesCount - before
                 return .commit
             }

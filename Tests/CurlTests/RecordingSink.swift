@@ -63,10 +63,10 @@ final class RecordingSink: TransferSink {
 
 /// Runs `body` with a pool of its own and shuts the pool down afterwards.
 func withPool<Value>(
-    faults: CurlFaultPlan? = nil,
+    faults: CallFaults? = nil,
     _ body: (TransferPool) async throws -> Value
 ) async throws -> Value {
-    let pool = try TransferPool(faults: faults)
+    let pool = try TransferPool(faults: faults?.strikes)
     do {
         let value = try await body(pool)
         await pool.shutDown()

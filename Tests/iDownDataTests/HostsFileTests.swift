@@ -61,8 +61,8 @@ import iDownTesting
         try await withTemporaryFolder { folder in
             try HostsFile(folder: folder).write(Self.known, now: .someTime)
             for call in 1...8 {
-                let faults = FileFaults(failing: call)
-                try? HostsFile(folder: folder, faults: faults).write([], now: .someTime)
+                let faults = CallFaults(failing: [call])
+                try? HostsFile(folder: folder, faults: faults.next).write([], now: .someTime)
                 let read = HostsFile(folder: folder).read(now: .someTime)
                 #expect(read == Self.known || read == [])
             }

@@ -105,11 +105,11 @@ import iDownTesting
 
     @Test func `many ids take few writes of the file`() async throws {
         try await withTemporaryFolder { folder in
-            let faults = FileFaults()
+            let faults = CallFaults()
             let store = try Store.open(
                 folder: folder,
                 now: .someTime,
-                fileFaults: faults
+                fileFaults: faults.next
             ).store
             let before = faults.calls
             try await store.commit { transaction in
@@ -123,12 +123,13 @@ import iDownTesting
 
     @Test func `no id is given that could not be reserved`() async throws {
         try await withTemporaryFolder { folder in
-            let counting = FileFaults()
-            try Store.open(folder: folder, now: .someTime, fileFaults: counting).store.close()
-            let probe = FileFaults()
-            try Store.open(folder: folder, now: .someTime, fileFaults: probe).store.close()
-            let faults = FileFaults(failing: probe.calls + 1, with: ENOSPC)
-            let store = try Store.open(folder: folder, now: .someTime, fileFaults: faults).store
+            let counting = CallFaults()
+            try Store.open(folder: folder, now: .someTime, fileFaults: counting.next).store.close()
+            let probe = CallFaults()
+            try Store.open(folder: folder, now: .someTime, fileFaults: probe.next).store.close()
+            let faults = CallFaults(failing: [probe.calls + 1], with: ENOSPC)
+            let store = try Store.open(folder: folder, now: .someTime, fileFaults: faults.next)
+                .store
             await #expect {
                 try await store.commit { try $0.makeID() }
             } throws: { error in

@@ -236,8 +236,8 @@ import iDownTesting
             var calls = 0
             repeat {
                 calls += 1
-                let faults = FileFaults(failing: calls)
-                let file = SettingsFile(folder: folder, faults: faults)
+                let faults = CallFaults(failing: [calls])
+                let file = SettingsFile(folder: folder, faults: faults.next)
                 let isWritten = (try? file.write(chosen, now: .someTime)) != nil
                 // After each call there is a file, the old one or the new one.
                 let isNew = SettingsFile(folder: folder).read().settings == chosen
@@ -456,14 +456,23 @@ import iDownTesting
 
     @Test func `whichever system call fails, the file is the old or the new one`() async throws {
         try await withTemporaryFolder { folder in
-            let counting = FileFaults()
-            try SettingsFile(folder: folder, faults: counting).write(Settings(), now: .someTime)
-            try SettingsFile(folder: folder, faults: counting).write(Settings(), now: .someTime)
+            let counting = CallFaults()
+            try SettingsFile(folder: folder, faults: counting.next).write(
+                Settings(),
+                now: .someTime
+            )
+            try SettingsFile(folder: folder, faults: counting.next).write(
+                Settings(),
+                now: .someTime
+            )
             for number in 1...counting.calls {
                 try SettingsFile(folder: folder).write(Settings(), now: .someTime)
-                let faults = FileFaults(failing: number, with: ENOSPC)
+                let faults = CallFaults(failing: [number], with: ENOSPC)
                 do {
-                    try SettingsFile(folder: folder, faults: faults).write(chosen, now: .someTime)
+                    try SettingsFile(folder: folder, faults: faults.next).write(
+                        chosen,
+                        now: .someTime
+                    )
                     #expect(SettingsFile(folder: folder).read().settings == chosen)
                 } catch {
                     let reading = SettingsFile(folder: folder).read()

@@ -12,14 +12,14 @@ extension WallTime {
 
 /// Runs `body` with a new store in a folder of its own.
 func withStore<R>(
-    commitFaults: CommitFaults? = nil,
+    commitFaults: CallFaults? = nil,
     _ body: (Store) async throws -> R
 ) async throws -> R {
     try await withTemporaryFolder { folder in
         let store = try Store.open(
             folder: folder,
             now: .someTime,
-            commitFaults: commitFaults
+            commitFaults: commitFaults?.strikes
         ).store
         let result = try await body(store)
         try store.close()

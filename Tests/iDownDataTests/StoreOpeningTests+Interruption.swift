@@ -43,17 +43,22 @@ extension StoreOpeningTests {
     @Test func `whichever system call of a recovery fails, no task is lost`() async throws {
         try await withTemporaryFolder { folder in
             let list = try await damagedList(madeIn: folder + "/list")
-            let counting = FileFaults()
+            let counting = CallFaults()
             try put(list, in: folder + "/0")
-            let first = try Store.open(folder: folder + "/0", now: .someTime, fileFaults: counting)
+            let first = try Store.open(
+                folder: folder + "/0",
+                now: .someTime,
+                fileFaults: counting.next
+            )
             #expect(first.report.recovery?.recoveredTasks == 5)
             try first.store.close()
             for number in 1...counting.calls {
                 let place = "\(folder)/\(number)"
                 try put(list, in: place)
-                let faults = FileFaults(failing: number, with: EIO)
+                let faults = CallFaults(failing: [number], with: EIO)
                 do {
-                    try Store.open(folder: place, now: .someTime, fileFaults: faults).store.close()
+                    try Store.open(folder: place, now: .someTime, fileFaults: faults.next).store
+                        .close()
                 } catch {
                     guard case StoreFailure.file(let failure) = error else { throw error }
                     #expect(failure.code == EIO)

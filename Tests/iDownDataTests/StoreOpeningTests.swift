@@ -226,12 +226,13 @@ import iDownTesting
     @Test func `whichever system call fails, opening again works`() async throws {
         try await withTemporaryFolder { folder in
             try await fill(folder, tasks: 2)
-            let counting = FileFaults()
-            try Store.open(folder: folder, now: .someTime, fileFaults: counting).store.close()
+            let counting = CallFaults()
+            try Store.open(folder: folder, now: .someTime, fileFaults: counting.next).store.close()
             for number in 1...counting.calls {
-                let faults = FileFaults(failing: number, with: EIO)
+                let faults = CallFaults(failing: [number], with: EIO)
                 do {
-                    try Store.open(folder: folder, now: .someTime, fileFaults: faults).store.close()
+                    try Store.open(folder: folder, now: .someTime, fileFaults: faults.next).store
+                        .close()
                 } catch {
                     guard case StoreFailure.file(let failure) = error else { throw error }
                     #expect(failure.code == EIO)

@@ -57,7 +57,7 @@ import iDownTesting
     }
 
     @Test func `a commit that fails fails every body and changes nothing`() async throws {
-        let faults = CommitFaults(failing: [2])
+        let faults = CallFaults(failing: [2])
         try await withStore(commitFaults: faults) { store in
             _ = try await store.commit { try $0.addTask("http://a/1") }
             let changes: [@Sendable (Transaction) throws -> TaskID] = [
@@ -70,7 +70,7 @@ import iDownTesting
             #expect(try await store.urls() == ["http://a/1"])
             _ = try await store.commit { try $0.addTask("http://a/4") }
             #expect(try await store.urls() == ["http://a/1", "http://a/4"])
-            #expect(faults.commits == 3)
+            #expect(faults.calls == 3)
         }
     }
 

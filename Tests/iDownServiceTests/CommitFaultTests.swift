@@ -46,7 +46,7 @@ import iDownTesting
     ) async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
-        let faults = CommitFaults()
+        let faults = CallFaults()
         try await withHub(faults: faults) { hub in
             // Behind this the start of the service has been committed.
             _ = try? await hub.coordinator.carryOut(.pause, onAllIn: [.waiting])
@@ -69,7 +69,7 @@ import iDownTesting
     @Test(arguments: 1...8) func `a download is paused, resumed and cancelled all the same`(
         failing number: Int
     ) async throws {
-        let faults = CommitFaults()
+        let faults = CallFaults()
         try await withHeldDownload(faults: faults) { hub, id, _, hold in
             faults.failNext(after: number - 1)
             try await insist(hub, on: id, .pause)

@@ -26,7 +26,7 @@ import iDownloader
 
     /// Runs `body` with a task that downloads and has the only slot.
     private func withMetalink(
-        faults: CommitFaults? = nil,
+        faults: CallFaults? = nil,
         _ body: (Hub, TaskRecord) async throws -> Void
     ) async throws {
         try await withHeldDownload(slots: 1, faults: faults) { hub, id, _, _ in
@@ -138,7 +138,7 @@ import iDownloader
     }
 
     @Test func `where the commit fails there is neither a file nor a list`() async throws {
-        let faults = CommitFaults()
+        let faults = CallFaults()
         try await withMetalink(faults: faults) { hub, metalink in
             let wanted = try files("a", "b", in: hub.files)
             faults.failNext()

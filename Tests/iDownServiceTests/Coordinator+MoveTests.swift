@@ -340,7 +340,7 @@ import iDownloader
         let (held, hold) = ServedFile.held()
         let server = try FaultServer.serving(held)
         defer { server.stop() }
-        let faults = CommitFaults()
+        let faults = CallFaults()
         try await withHub(faults: faults) { hub in
             let id = try await hub.add(server.url("/a.bin"))
             await hold.reached.waitUntilOpen()
@@ -355,9 +355,9 @@ import iDownloader
             // Behind the refused edit the end of the move cannot be recorded, twice.
             faults.failNext(after: 1)
             faults.failNext(after: 2)
-            let commits = faults.commits
+            let commits = faults.calls
             let next = Task.immediate { try await coordinator.edit(id, second) }
-            try await waitUntil("the refusal") { faults.commits > commits }
+            try await waitUntil("the refusal") { faults.calls > commits }
             disk.release()
             await #expect(throws: Refusal.moving) { try await next.value }
             try await waitForMove(hub, id)

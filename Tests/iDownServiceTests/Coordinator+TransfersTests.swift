@@ -93,9 +93,9 @@ import iDownloader
     /// Runs `body` with a paused task that has a partial file, and nothing else going on.
     private func withPausedPart(
         fileFaults: iDownloader.FaultPlan? = nil,
-        _ body: (Hub, CommitFaults, TaskID) async throws -> Void
+        _ body: (Hub, CallFaults, TaskID) async throws -> Void
     ) async throws {
-        let faults = CommitFaults()
+        let faults = CallFaults()
         try await withHeldDownload(faults: faults, fileFaults: fileFaults) { hub, id, _, hold in
             try await hub.coordinator.carryOut(.pause, on: id)
             await hub.transferEnd(of: id)

@@ -82,7 +82,7 @@ import iDownloader
     @Test func `a limit that cannot be recorded is not in force`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
-        let faults = CommitFaults()
+        let faults = CallFaults()
         try await withHub(faults: faults) { hub in
             let id = try await hub.add(server.url("/a"), isPaused: true)
             faults.failNext()

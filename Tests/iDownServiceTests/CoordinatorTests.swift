@@ -80,7 +80,7 @@ import iDownTesting
             defer { commit.release() }
             let first = Task { try await hub.add("http://127.0.0.1:9/0", isPaused: true) }
             try await commit.reached()
-            let before = faults.commits
+            let before = faults.calls
             let calls = (1...20).map { number in
                 Task.immediate {
                     try await hub.add("http://127.0.0.1:9/\(number)", isPaused: true)
@@ -92,7 +92,7 @@ import iDownTesting
             let firstID = try await first.value
             var ids = [firstID]
             for call in calls { ids.append(try await call.value) }
-            #expect(faults.commits == before + 1)
+            #expect(faults.calls == before + 1)
             #expect(ids == ids.sorted(), "not in the order of the calls")
         }
     }

@@ -69,7 +69,7 @@ import iDownTesting
             let isLate = Mutex(false)
             let hasName = Mutex(false)
             // The file has its name: what is committed now says that it is completed.
-            let faults = CommitFaults {
+            let faults = CallFaults {
                 guard access(folder + "/files/a", F_OK) == 0 else { return false }
                 guard !hasName.withLock({ $0 }) else { return false }
                 hasName.withLock { $0 = true }

@@ -17,8 +17,8 @@ final class HeldCommit: Sendable {
     private let door = DispatchSemaphore(value: 0)
 
     /// For the store; none of its commits fails.
-    var faults: CommitFaults {
-        CommitFaults(fails: {
+    var faults: CallFaults {
+        CallFaults(fails: {
             let gate = self.state.withLock { state in
                 defer { state.isWanted = false }
                 return state.isWanted ? state.gate : nil

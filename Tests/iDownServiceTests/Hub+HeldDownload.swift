@@ -10,7 +10,7 @@ import iDownloader
 /// The host sends the rest, to that request and to others, once the hold is opened.
 func withHeldDownload(
     slots: Int = 3,
-    faults: CommitFaults? = nil,
+    faults: CallFaults? = nil,
     fileFaults: iDownloader.FaultPlan? = nil,
     _ body: (Hub, TaskID, FaultServer, ServedFile.Hold) async throws -> Void
 ) async throws {

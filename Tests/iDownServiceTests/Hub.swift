@@ -139,10 +139,10 @@ extension WallTime {
 func withHub<Value>(
     in folder: String? = nil,
     slots: Int = 3,
-    faults: CommitFaults? = nil,
+    faults: CallFaults? = nil,
     fileFaults: iDownloader.FaultPlan? = nil,
-    stateFaults: FileFaults? = nil,
-    curlFaults: CurlFaultPlan? = nil,
+    stateFaults: CallFaults? = nil,
+    curlFaults: CallFaults? = nil,
     spaceInterval: Duration = Coordinator.spaceInterval,
     network: NetworkConfiguration = NetworkConfiguration(),
     time: TimeAndChance = .system,
@@ -173,13 +173,13 @@ func withHub<Value>(
     let store = try Store.open(
         folder: folder + "/state",
         now: .someTime,
-        commitFaults: faults,
-        fileFaults: stateFaults
+        commitFaults: faults?.strikes,
+        fileFaults: stateFaults?.next
     ).store
     try await prepare(store, files)
     let pool: TransferPool
     do {
-        pool = try TransferPool(faults: curlFaults)
+        pool = try TransferPool(faults: curlFaults?.strikes)
     } catch {
         try store.close()
         throw error

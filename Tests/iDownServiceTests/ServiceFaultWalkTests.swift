@@ -16,9 +16,9 @@ import iDownloader
     /// Where calls leave Swift, or the process; each counts its own.
     private struct Faults: Sendable {
         var files: iDownloader.FaultPlan?
-        var state: FileFaults?
-        var curl: CurlFaultPlan?
-        var commits: CommitFaults?
+        var state: CallFaults?
+        var curl: CallFaults?
+        var commits: CallFaults?
     }
 
     /// How far the first service has come, and what it has answered.
@@ -158,11 +158,11 @@ import iDownloader
         async throws
     {
         try await withHost { server in
-            let plan = FileFaults()
+            let plan = CallFaults()
             try await walk(server, Faults(state: plan), "no fault")
             #expect(plan.calls > 5)
             for call in 1...plan.calls {
-                let faults = Faults(state: FileFaults(failing: call))
+                let faults = Faults(state: CallFaults(failing: [call]))
                 let comment: Comment = "call \(call) of \(plan.calls) for the list's files"
                 try await walk(server, faults, comment)
             }
@@ -171,25 +171,25 @@ import iDownloader
 
     @Test func `whatever commit fails, every task is there and right`() async throws {
         try await withHost { server in
-            let plan = CommitFaults()
+            let plan = CallFaults()
             try await walk(server, Faults(commits: plan), "no fault")
-            #expect(plan.commits > 8)
+            #expect(plan.calls > 8)
             // What arrives together shares one, so that their number differs a little.
-            for commit in 1...(plan.commits + 2) {
-                let faults = Faults(commits: CommitFaults(failing: [commit]))
-                try await walk(server, faults, "commit \(commit) of \(plan.commits)")
+            for commit in 1...(plan.calls + 2) {
+                let faults = Faults(commits: CallFaults(failing: [commit]))
+                try await walk(server, faults, "commit \(commit) of \(plan.calls)")
             }
         }
     }
 
     @Test func `whatever call into libcurl fails, every task is there and right`() async throws {
         try await withHost { server in
-            let plan = CurlFaultPlan()
+            let plan = CallFaults()
             try await walk(server, Faults(curl: plan), "no fault")
             #expect(plan.calls > 40)
             // The rounds of its loop are calls as well, and their number differs a little.
             for call in 1...(plan.calls + 5) {
-                let faults = Faults(curl: CurlFaultPlan(failing: call))
+                let faults = Faults(curl: CallFaults(failing: [call]))
                 let comment: Comment = "call \(call) of \(plan.calls) into libcurl"
                 try await walk(server, faults, comment)
             }

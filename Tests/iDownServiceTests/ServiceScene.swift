@@ -19,7 +19,7 @@ struct ServiceScene {
     let manager: ManagerService
     let coordinator: Coordinator
     let engine: Engine
-    let faults: CommitFaults
+    let faults: CallFaults
     let home: ServiceHome
     let quit: FaultServer.Gate
     /// The activation tokens of those who started the program and named nothing.
@@ -45,7 +45,7 @@ struct ServiceScene {
 /// - Throws: what `body` throws, and what keeps the service from starting.
 func withService(
     busFaults: DBus.FaultPlan? = nil,
-    faults: CommitFaults = CommitFaults(),
+    faults: CallFaults = CallFaults(),
     _ body: (ServiceScene) async throws -> Void
 ) async throws {
     try await withTemporaryFolder { folder in
@@ -55,7 +55,7 @@ func withService(
             let store = try Store.open(
                 folder: folders.state,
                 now: .someTime,
-                commitFaults: faults
+                commitFaults: faults.strikes
             ).store
             let connection = try await Connection.open(.address(bus.address), faults: busFaults)
             let pool = try TransferPool()

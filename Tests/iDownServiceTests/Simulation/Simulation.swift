@@ -111,14 +111,14 @@ final class Simulation {
         clients.serve(life)
         let (failing, bug) = (failingCommits, bug)
         let (state, backup) = (state, backup)
-        let faults = CommitFaults {
+        let faults = CallFaults {
             if bug == .announceBeforePersist { Self.copyList(from: state, to: backup) }
             return !life.ask() || failing.takeOne()
         }
         let (store, report) = try Store.open(
             folder: state,
             now: time.seen(by: life).date,
-            commitFaults: faults,
+            commitFaults: faults.strikes,
             blocks: true
         )
         if let recovery = report.recovery { clients.complain("damaged: \(recovery.reason)") }

@@ -110,7 +110,7 @@ struct Site: Sendable {
 func withSite<Value>(
     in folder: String? = nil,
     faults: FaultPlan? = nil,
-    curlFaults: CurlFaultPlan? = nil,
+    curlFaults: CallFaults? = nil,
     connections: Int = 1,
     network: NetworkConfiguration = NetworkConfiguration(),
     checkpointInterval: Duration = .seconds(3600),
@@ -131,7 +131,7 @@ func withSite<Value>(
             )
         }
     }
-    let pool = try TransferPool(faults: curlFaults)
+    let pool = try TransferPool(faults: curlFaults?.strikes)
     let engine = Engine(
         pool: pool,
         fileSystem: FileSystem(faults: faults),

@@ -143,15 +143,15 @@ import iDownloader
     @Test func `whatever call into libcurl fails, no byte is wrong and the next attempt completes`()
         async throws
     {
-        let count = CurlFaultPlan()
+        let count = CallFaults()
         try await walk(count, "no fault")
         // The rounds of its loop are calls as well, and their number differs a little.
         for call in 1...(count.calls + 20) {
-            try await walk(CurlFaultPlan(failing: call), "call \(call)")
+            try await walk(CallFaults(failing: [call]), "call \(call)")
         }
     }
 
-    private func walk(_ plan: CurlFaultPlan, _ comment: Comment) async throws {
+    private func walk(_ plan: CallFaults, _ comment: Comment) async throws {
         try await withServer({ Self.answer($0) }) { server in
             try await withFolder { folder in
                 var journal: RecordingJournal?

@@ -6,7 +6,7 @@ import iDownTesting
 
 /// Walks through every call into libcurl that can fail, and lets each fail once.
 @Suite(.timeLimit(.minutes(5)))
-struct CurlFaultPlanTests {
+struct CurlFaultTests {
     private let content = TestContent(seed: 3, count: 200_000)
 
     /// What one run came to; nil outcomes where there was no pool.
@@ -47,9 +47,9 @@ struct CurlFaultPlanTests {
         defer { server.stop() }
         var failures = 0
         for n in 1... {
-            let plan = CurlFaultPlan(failing: n)
+            let plan = CallFaults(failing: [n])
             do throws(CurlFailure) {
-                let pool = try TransferPool(faults: plan)
+                let pool = try TransferPool(faults: plan.strikes)
                 var request = TransferRequest(url: try url(server))
                 request.range = "0-"
                 let sink = RecordingSink(at: 50_000, .pause)
@@ -77,10 +77,10 @@ struct CurlFaultPlanTests {
 
     /// A pool, a transfer that pauses and goes on, one that uses its connection, one cancelled.
     private func run(failing n: Int, _ server: FaultServer) async throws -> Run {
-        let plan = CurlFaultPlan(failing: n)
+        let plan = CallFaults(failing: [n])
         var run = Run()
         do throws(CurlFailure) {
-            let pool = try TransferPool(faults: plan)
+            let pool = try TransferPool(faults: plan.strikes)
             var request = TransferRequest(url: try url(server))
             request.range = "0-"
             let sink = RecordingSink(at: 50_000, .pause)
@@ -117,9 +117,9 @@ struct CurlFaultPlanTests {
     @Test func `each failing call of the URL parser is told`() throws {
         let text = "http://me:word@bücher.example:81/a b?q"
         for n in 1... {
-            let plan = CurlFaultPlan(failing: n)
+            let plan = CallFaults(failing: [n])
             do throws(URLFailure) {
-                let url = try URLReference(text, faults: plan)
+                let url = try URLReference(text, faults: plan.strikes)
                 #expect(plan.calls < n)
                 #expect(url.host == "xn--bcher-kva.example")
                 return
