@@ -43,7 +43,9 @@ package struct Fetch: Hashable, Sendable {
     /// What the next attempt has to know; it is kept only while the service runs.
     package struct Memory: Hashable, Sendable {
         package fileprivate(set) var sources = Sources.Memory()
+        /// What the ETags of the answers show.
         fileprivate var tags = TagEvidence()
+        /// Where the recorded validators come from; nil where that is unknown.
         fileprivate var validators: ValidatorOrigin?
         fileprivate var shortEnd: ShortEnd?
         fileprivate var versions = Versions()
@@ -103,19 +105,15 @@ package struct Fetch: Hashable, Sendable {
     package var content: Content
     package var sources: Sources
     package var requests = Requests()
-    /// What the ETags of the answers show.
-    private var tags: TagEvidence
-    /// Where the recorded validators come from; nil where that is unknown.
-    private var validators: ValidatorOrigin?
+    /// What this attempt and earlier ones have learned; ``sources`` has what concerns those.
+    private var learned: Memory
     /// Whether one answer has to bring the whole file, because several were not of one version.
     private var bringsInOneAnswer = false
     /// Whether an FTP server has sent more bytes than it announced.
     private var distrustsSize = false
-    private var shortEnd: ShortEnd?
-    private var versions = Versions()
     /// Whether the host of the task's URL gives several versions in turn, so that the next request
     /// may meet another one: the connection that has begun brings all of the file then.
-    var hasSeveralVersions: Bool { versions.alternate }
+    var hasSeveralVersions: Bool { learned.versions.alternate }
     /// How far the last answer that began at offset 0 is stored.
     var wholeEnd: Int64 = 0
 
@@ -144,11 +142,11 @@ package struct Fetch: Hashable, Sendable {
             hasFailed: hasFailed
         )
         content = Content(known, segments, owner: sources.owner(by: memory.sources))
-        tags = sources.isOfAnother(memory.sources) ? TagEvidence() : memory.tags
-        tags.beginAttempt()
-        validators = memory.validators
-        shortEnd = hasFailed && !sources.isOfAnother(memory.sources) ? memory.shortEnd : nil
-        versions = sources.isOfAnother(memory.sources) ? Versions() : memory.versions
+        learned = memory
+        let isOfAnother = sources.isOfAnother(memory.sources)
+        if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
+        if isOfAnother || !hasFailed { learned.shortEnd = nil }
+        learned.tags.beginAttempt()
     }
 
     /// Returns what the next attempt has to know.
@@ -156,17 +154,12 @@ package struct Fetch: Hashable, Sendable {
     /// - Parameter failure: why this attempt ended; nil where it was stopped.
     /// - Returns: what this attempt and earlier ones have learned.
     package mutating func memory(after failure: Failure?) -> Memory {
-        var memory = Memory()
-        memory.sources = sources.memory(
+        learned.sources = sources.memory(
             after: failure,
             owner: content.owner,
             isEmpty: content.stored.isEmpty
         )
-        memory.tags = tags
-        memory.validators = validators
-        memory.shortEnd = shortEnd
-        memory.versions = versions
-        return memory
+        return learned
     }
 
     /// Chooses the first source, once the bytes that an earlier attempt left were looked at.
@@ -206,7 +199,7 @@ package struct Fetch: Hashable, Sendable {
     }
 
     /// Whether new connections have to ask for parts of the file, to see which ETags they get.
-    package var isAskingForTags: Bool { tags.isOpen(onDisk: content.stored.byteCount) }
+    package var isAskingForTags: Bool { learned.tags.isOpen(onDisk: content.stored.byteCount) }
 
     // MARK: What an answer means
 
@@ -340,7 +333,9 @@ package struct Fetch: Hashable, Sendable {
     /// client gave mirrors.
     private func isFromValidatorOrigin(_ answer: Answer) -> Bool {
         guard !content.known.needsProof else { return false }
-        guard let validators else { return answer.source == 0 && request.mirrors.isEmpty }
+        guard let validators = learned.validators else {
+            return answer.source == 0 && request.mirrors.isEmpty
+        }
         return validators == origin(of: answer)
     }
 
@@ -349,7 +344,7 @@ package struct Fetch: Hashable, Sendable {
     /// After a restart that host is unknown: then the host of the task's own URL counts, unless the
     /// client gave mirrors.
     private func isFromValidatorHost(_ answer: Answer) -> Bool {
-        guard let validators else {
+        guard let validators = learned.validators else {
             return answer.source == 0 && request.mirrors.isEmpty && answer.host == request.origin
         }
         return validators == origin(of: answer)
@@ -362,7 +357,7 @@ package struct Fetch: Hashable, Sendable {
     /// Returns what an ETag in the answer means that differs from the recorded one.
     private func meaningOfAnotherTag(in answer: Answer) -> TagMeaning {
         guard isFromValidatorOrigin(answer), !answer.hostGivesSeveralTags else { return .nothing }
-        return tags.meaning(onDisk: content.stored.byteCount)
+        return learned.tags.meaning(onDisk: content.stored.byteCount)
     }
 
     /// Takes note of the ETag in an answer on the lead connection.
@@ -371,7 +366,7 @@ package struct Fetch: Hashable, Sendable {
             let recorded = content.known.entityTag,
             answer.isForTag || isFromValidatorOrigin(answer)
         else { return }
-        tags.hear(facts.entityTag, recorded: recorded, isNewConnection: answer.isForTag)
+        learned.tags.hear(facts.entityTag, recorded: recorded, isNewConnection: answer.isForTag)
     }
 
     // MARK: What an answer does to the bytes on disk
@@ -381,10 +376,10 @@ package struct Fetch: Hashable, Sendable {
         let (old, owner) = (content.known, content.owner)
         let isForTag = old.differsByTagAlone(from: version)
         let lost = content.begin(version, from: answer.source)
-        if lost > 0, answer.source == 0 { versions.begin(version, givingUp: old) }
-        tags.beginFile(givingUp: isForTag ? lost : 0)
-        validators = origin(of: answer)
-        noteTurn(lost: lost, of: owner, to: answer.source)
+        if lost > 0, answer.source == 0 { learned.versions.begin(version, givingUp: old) }
+        learned.tags.beginFile(givingUp: isForTag ? lost : 0)
+        learned.validators = origin(of: answer)
+        noteOverwrite(lost: lost, of: owner, to: answer.source)
     }
 
     /// Records that the bytes on disk before `end` belong to `version`: the answer's bytes from
@@ -400,10 +395,10 @@ package struct Fetch: Hashable, Sendable {
         // Bytes after the first gap were not compared: they are fetched again.
         if start == 0 { content.truncate(to: end) }
         let showsTags =
-            tags.showsSeveralTags && isFromValidatorOrigin(answer)
+            learned.tags.showsSeveralTags && isFromValidatorOrigin(answer)
             && content.known.differsByTagAlone(from: version)
         content.know(version)
-        validators = origin(of: answer)
+        learned.validators = origin(of: answer)
         if start == 0 { content.setOwner(answer.source) }
         return showsTags
     }
@@ -425,15 +420,15 @@ package struct Fetch: Hashable, Sendable {
         content.truncate(to: position)
         if let version {
             content.know(version)
-            validators = origin(of: answer)
+            learned.validators = origin(of: answer)
         }
         guard start == 0 else { return }
         content.setOwner(answer.source)
-        noteTurn(lost: before - content.stored.byteCount, of: owner, to: answer.source)
+        noteOverwrite(lost: before - content.stored.byteCount, of: owner, to: answer.source)
     }
 
-    private mutating func noteTurn(lost: Int64, of owner: Int?, to source: Int) {
-        if lost > 0, owner != source, sources.areTriedAlone { sources.takeTurn() }
+    private mutating func noteOverwrite(lost: Int64, of owner: Int?, to source: Int) {
+        if lost > 0, owner != source, sources.areTriedAlone { sources.countOverwrite() }
     }
 
     /// Judges an answer that ended too early, once its bytes are stored.
@@ -447,9 +442,11 @@ package struct Fetch: Hashable, Sendable {
         guard failure.isTransient, requests[id]?.isComparing == true, wholeEnd > 0,
             wholeEnd == content.stored.end, let total = content.known.total, wholeEnd < total
         else { return failure }
-        if shortEnd?.position != wholeEnd { shortEnd = ShortEnd(position: wholeEnd) }
-        shortEnd?.count += 1
-        guard let short = shortEnd, short.count >= ShortEnd.most else { return failure }
+        if learned.shortEnd?.position != wholeEnd {
+            learned.shortEnd = ShortEnd(position: wholeEnd)
+        }
+        learned.shortEnd?.count += 1
+        guard let short = learned.shortEnd, short.count >= ShortEnd.most else { return failure }
         return Failure(
             .serverTruncated,
             "The server announces \(total) bytes, and each of its answers ends after \(wholeEnd)."

@@ -51,11 +51,15 @@ package struct Sources: Hashable, Sendable {
     package struct Memory: Hashable, Sendable {
         /// The task's own URL during the attempts that learned the rest.
         fileprivate var home = ""
+        /// The URLs of sources that have a wrong file.
         fileprivate var wrong: Set<String> = []
         fileprivate var areTriedAlone = false
-        fileprivate var turnsLeft = Sources.mostTurns
+        fileprivate var overwritesLeft = Sources.mostOverwrites
+        /// The source that gave all bytes on disk.
         fileprivate var owner: String?
+        /// The mirrors that servers have named.
         fileprivate var named: [String] = []
+        /// What each source, by its URL, has served of late and refused since.
         fileprivate var limits: [String: LimitEvidence] = [:]
 
         package init() {}
@@ -87,7 +91,7 @@ package struct Sources: Hashable, Sendable {
     /// How often pieces with a wrong hash are fetched again, each time from the next source.
     private static let mostRepairs = 5
     /// How often sources that are tried alone may overwrite what another has brought.
-    private static let mostTurns = 4
+    private static let mostOverwrites = 4
 
     /// The sources in normal form, the task's own URL first.
     package private(set) var urls: [String]
@@ -104,12 +108,9 @@ package struct Sources: Hashable, Sendable {
     package private(set) var mayMix: Bool
     /// Whether each source is tried alone and has to bring the whole file, because several together
     /// have brought a wrong one.
-    package private(set) var areTriedAlone: Bool
-    /// The URLs of sources that have a wrong file.
-    private var wrong: Set<String>
-    private var turnsLeft: Int
-    /// What each source, by its URL, has served of late and refused since.
-    private var limits: [String: LimitEvidence]
+    package var areTriedAlone: Bool { learned.areTriedAlone }
+    /// What this attempt and earlier ones have learned; `owner` and `named` are the last attempt's.
+    private var learned: Memory
 
     private var refusals: [Refusal] = []
     private var rest: Rest?
@@ -137,32 +138,29 @@ package struct Sources: Hashable, Sendable {
         memory: Memory = Memory(),
         hasFailed: Bool = false
     ) {
-        var memory = memory
+        learned = memory
         if !memory.home.isEmpty, memory.home != home {
             // A fresh link is trusted, whatever it has brought before. Mirrors that servers named
             // for the old link say nothing about the new one.
-            memory.wrong.remove(home)
-            memory.named = []
-            memory.limits[memory.home] = nil
+            learned.wrong.remove(home)
+            learned.named = []
+            learned.limits[memory.home] = nil
         }
+        learned.home = home
         urls = [home]
         for mirror in mirrors where !urls.contains(mirror) && urls.count <= Self.mostMirrors {
             urls.append(mirror)
         }
         given = urls.count
         self.hasFailed = hasFailed
-        wrong = memory.wrong
-        areTriedAlone = memory.areTriedAlone
         mayMix = !memory.areTriedAlone
-        turnsLeft = memory.turnsLeft
-        limits = memory.limits
         if !hasFailed || memory.home != home {
             // The user asked for this attempt: overwriting is allowed anew, past refusals do not
             // count.
-            turnsLeft = Self.mostTurns
-            for url in limits.keys { limits[url]?.forgetRefusals() }
+            learned.overwritesLeft = Self.mostOverwrites
+            for url in learned.limits.keys { learned.limits[url]?.forgetRefusals() }
         }
-        for mirror in memory.named { add(mirror) }
+        for mirror in learned.named { add(mirror) }
     }
 
     /// Begins with the task's own URL, unless earlier attempts have found out better.
@@ -191,14 +189,9 @@ package struct Sources: Hashable, Sendable {
     package mutating func memory(after failure: Failure?, owner: Int?, isEmpty: Bool) -> Memory {
         // No source has the right file: the next attempt trusts all of them again.
         if failure?.code.spoilsContent == true { trustAll() }
-        var memory = Memory()
-        memory.home = urls[0]
-        memory.wrong = wrong
-        memory.areTriedAlone = areTriedAlone
-        memory.turnsLeft = turnsLeft
-        memory.limits = limits
-        if !isEmpty || memory.hasDoubts { memory.named = Array(urls[given...]) }
-        if urls.count > 1, memory.isAboutSeveral { memory.owner = owner.map { urls[$0] } }
+        var memory = learned
+        memory.named = isEmpty && !memory.hasDoubts ? [] : Array(urls[given...])
+        memory.owner = urls.count > 1 && memory.isAboutSeveral ? owner.map { urls[$0] } : nil
         return memory
     }
 
@@ -232,11 +225,11 @@ package struct Sources: Hashable, Sendable {
 
     /// Records that a source has brought bytes until now, as an answer to a range or not.
     package mutating func served(_ source: Int, isRange: Bool, at now: Duration) {
-        limits[urls[source], default: LimitEvidence()].served(isRange: isRange, at: now)
+        learned.limits[urls[source], default: LimitEvidence()].served(isRange: isRange, at: now)
     }
 
     /// Whether the current source has served a part of the file: then a 403 is not about ranges.
-    package var hasServedRange: Bool { limits[current]?.hasServedRange == true }
+    package var hasServedRange: Bool { learned.limits[current]?.hasServedRange == true }
 
     // MARK: Side by side
 
@@ -251,7 +244,7 @@ package struct Sources: Hashable, Sendable {
         return [first]
             + urls.indices.filter {
                 $0 != first && isHTTP($0) && !dropped.contains($0)
-                    && !wrong.contains(urls[$0])
+                    && !learned.wrong.contains(urls[$0])
             }
     }
 
@@ -259,7 +252,9 @@ package struct Sources: Hashable, Sendable {
     package mutating func drop(_ source: Int) { dropped.insert(source) }
 
     /// Counts that a source that is tried alone overwrites what another has brought.
-    package mutating func takeTurn() { turnsLeft = max(0, turnsLeft - 1) }
+    package mutating func countOverwrite() {
+        learned.overwritesLeft = max(0, learned.overwritesLeft - 1)
+    }
 
     /// Records the failure of a mirror whose file has another length.
     package mutating func noteOtherFile(_ failure: Failure) { otherFile = failure }
@@ -297,25 +292,25 @@ package struct Sources: Hashable, Sendable {
             let isMixed = urls.count > 1 && !standing.isEmpty && standing.owner != position
             guard !isMixed || areTriedAlone else {
                 // Any of the sources may have brought the wrong bytes: each is tried alone now.
-                areTriedAlone = true
+                learned.areTriedAlone = true
                 mayMix = false
                 beginRound()
                 return .ask(givingUp: true)
             }
-            if !isMixed { wrong.insert(current) }
+            if !isMixed { learned.wrong.insert(current) }
             return goOn(after: failure, standing, givingUp: true)
         case .failed(let answer):
             // Evidence is kept only for a source that has served the task.
-            var evidence = limits[current] ?? LimitEvidence()
+            var evidence = learned.limits[current] ?? LimitEvidence()
             let failure = evidence.judge(answer, isCrowded: isCrowded, at: now)
-            if limits[current] != nil { limits[current] = evidence }
+            if learned.limits[current] != nil { learned.limits[current] = evidence }
             if isAtHome, hasFailed, failure.code.isOfNetwork { homeIsGone = !standing.hasMore }
             if goesOnAlone(after: failure, standing) {
                 return .end(.failed(failure), givingUp: false)
             }
             // A wrong size in the head concerns only this source's file, not other sources' bytes.
             let isWrong = failure.code.spoilsContent
-            if isWrong { wrong.insert(current) }
+            if isWrong { learned.wrong.insert(current) }
             let isItsOwn = standing.owner == position
             return goOn(after: failure, standing, givingUp: isWrong && isItsOwn)
         case .rests(let time):
@@ -330,7 +325,7 @@ package struct Sources: Hashable, Sendable {
     private func goesOnAlone(after failure: Failure, _ standing: Standing) -> Bool {
         guard areTriedAlone, failure.isTransient, !standing.isEmpty, standing.owner == position
         else { return false }
-        return standing.hasTakenOver || standing.hasMore || turnsLeft == 0
+        return standing.hasTakenOver || standing.hasMore || learned.overwritesLeft == 0
     }
 
     private mutating func goOn(
@@ -355,13 +350,15 @@ package struct Sources: Hashable, Sendable {
         position = urls.indices.first { !failed.contains($0) } ?? 0
     }
 
-    private var wrongPositions: Set<Int> { Set(urls.indices.filter { wrong.contains(urls[$0]) }) }
+    private var wrongPositions: Set<Int> {
+        Set(urls.indices.filter { learned.wrong.contains(urls[$0]) })
+    }
 
     /// Trusts every source again.
     private mutating func trustAll() {
-        wrong = []
-        areTriedAlone = false
-        turnsLeft = Self.mostTurns
+        learned.wrong = []
+        learned.areTriedAlone = false
+        learned.overwritesLeft = Self.mostOverwrites
     }
 
     /// Goes on to the next source that has not failed.
