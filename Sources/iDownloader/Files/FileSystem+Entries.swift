@@ -49,23 +49,6 @@ extension FileSystem {
         if folder == target { witness?.didRename(old, as: new, in: folder) }
     }
 
-    /// Renames a file to a name that the caller has reserved; renameat2(2).
-    ///
-    /// If the file system lacks renameat2(2), renameat(2) is used, which would replace a file.
-    func moveToFree(
-        _ old: String,
-        in folder: Int32,
-        to new: String,
-        in target: Int32
-    ) throws(FileError) {
-        do throws(FileError) {
-            try renameToFree(old, in: folder, as: new, in: target)
-        } catch {
-            guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(error.errno) else { throw error }
-            _ = try call("renameat") { renameat(folder, old, target, new) }
-        }
-    }
-
     /// Gives a file a second name, which must be free, in its folder or another one; linkat(2).
     func link(
         _ old: String,

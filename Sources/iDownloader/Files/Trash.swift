@@ -51,7 +51,7 @@ package struct Trash: Sendable {
             info: Self.info(path: can.shown(path), time: time)
         )
         do throws(FileError) {
-            try fileSystem.moveToFree(file.name, in: folder.number, to: name, in: can.files.number)
+            try folder.move(file.name, to: name, in: can.files)
         } catch {
             can.giveBack(name)
             throw error
