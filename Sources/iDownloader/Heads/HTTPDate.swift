@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import iDownState
 
 /// Reads the three forms of a date in HTTP (RFC 9110 section 5.6.7).
@@ -35,9 +36,9 @@ enum HTTPDate {
             let second = parts[2].decimal, (0...60).contains(second),
             let index = months.firstIndex(where: { month.isWord($0) }),
             let year = fullYear(year), let day = day.decimal,
-            let days = daysSinceEpoch(year: year, month: Int64(index) + 1, day: day)
+            let midnight = midnight(year: year, month: index, day: day)
         else { return nil }
-        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
+        let seconds = midnight + hour * 3600 + minute * 60 + second
         return WallTime(microseconds: seconds * 1_000_000)
     }
 
@@ -54,20 +55,15 @@ enum HTTPDate {
         }
     }
 
-    /// Returns days since 1970-01-01 in the Gregorian calendar; nil for a day that its month lacks.
-    private static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64? {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        let index = Int(month) - 1
-        guard lengths.indices.contains(index), (1...lengths[index]).contains(day) else {
-            return nil
-        }
-        // Leap days before this year; year 0 counts as a leap year. Numbers are too small to
-        // overflow.
-        let before = year - 1
-        let leapDays = before >= 0 ? before / 4 - before / 100 + before / 400 + 1 : 0
-        let leapDaysBefore1970: Int64 = 1969 / 4 - 1969 / 100 + 1969 / 400 + 1
-        return (year - 1970) * 365 + leapDays - leapDaysBefore1970
-            + lengths[..<index].reduce(0, +) + day - 1
+    /// Returns the seconds from 1970 to the day's beginning; nil for a day that its month lacks;
+    /// timegm(3).
+    private static func midnight(year: Int64, month: Int, day: Int64) -> Int64? {
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (
+            Int32(year) - 1900, Int32(month), Int32(day)
+        )
+        let seconds = timegm(&parts)
+        // The C library takes 31 April for 1 May, and changes the parts accordingly.
+        return Int64(parts.tm_mday) == day ? Int64(seconds) : nil
     }
 }
