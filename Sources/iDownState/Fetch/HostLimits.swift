@@ -41,15 +41,12 @@ package struct HostLimits: Sendable {
     package func room(_ host: String, at now: Duration) -> Int {
         guard let known = hosts[host] else { return Self.most }
         if let quietUntil = known.quietUntil, now < quietUntil { return 0 }
-        let limit = isFresh(known, at: now) ? known.limit ?? Self.most : Self.most
-        return max(0, limit - known.open)
+        return max(0, (fresh(host, at: now)?.limit ?? Self.most) - known.open)
     }
 
     /// Whether the host has as many connections as it was seen to allow: it may refuse one more.
     package func isAtLimit(_ host: String, at now: Duration) -> Bool {
-        guard let known = hosts[host], isFresh(known, at: now), let limit = known.limit else {
-            return false
-        }
+        guard let known = fresh(host, at: now), let limit = known.limit else { return false }
         return known.open >= limit
     }
 
@@ -58,14 +55,12 @@ package struct HostLimits: Sendable {
 
     /// Returns how many connections to one file were useful; nil where that was not found out.
     package func useful(_ host: String, at now: Duration) -> UsefulConnections? {
-        guard let known = hosts[host], isFresh(known, at: now) else { return nil }
-        return known.useful
+        fresh(host, at: now)?.useful
     }
 
     /// Whether the host is known to give one unchanged file several ETags.
     package func hasSeveralTags(_ host: String, at now: Duration) -> Bool {
-        guard let known = hosts[host], isFresh(known, at: now) else { return false }
-        return known.hasSeveralTags
+        fresh(host, at: now)?.hasSeveralTags == true
     }
 
     /// Counts a new connection.
@@ -178,6 +173,11 @@ package struct HostLimits: Sendable {
             host.learned = now - known.age
             hosts[known.host] = host
         }
+    }
+
+    /// Returns what is known of a host; nil where nothing is, or nothing that is still believed.
+    private func fresh(_ host: String, at now: Duration) -> Host? {
+        hosts[host].flatMap { isFresh($0, at: now) ? $0 : nil }
     }
 
     private func isFresh(_ host: Host, at now: Duration) -> Bool {
