@@ -6,7 +6,7 @@ package import iDownState
 
 /// The present progress of a running transfer; any thread reads it without waiting.
 package final class LiveProgress: Sendable {
-    package enum Activity: UInt8, Sendable {
+    package enum Activity: Sendable {
         case connecting, transferring, verifying
     }
 
@@ -15,6 +15,9 @@ package final class LiveProgress: Sendable {
         var stored: SegmentMap
         var writers: [SegmentWriter] = []
         var places: [Place] = []
+        /// The bytes of the whole file; nil while unknown.
+        var total: Int64?
+        var activity = Activity.connecting
     }
 
     /// A connection that is open.
@@ -43,13 +46,9 @@ package final class LiveProgress: Sendable {
     }
 
     private let state: Mutex<State>
-    private let storedActivity = Atomic<UInt8>(Activity.connecting.rawValue)
-    /// The total in bytes; −1 while unknown.
-    private let storedTotal = Atomic<Int64>(-1)
 
     package init(stored: SegmentMap, total: Int64?) {
-        state = Mutex(State(stored: stored))
-        self.total = total
+        state = Mutex(State(stored: stored, total: total))
     }
 
     /// The bytes received so far, those in buffers included; none counts twice.
@@ -76,16 +75,13 @@ package final class LiveProgress: Sendable {
 
     /// The bytes of the whole file; nil while unknown.
     package internal(set) var total: Int64? {
-        get {
-            let total = storedTotal.load(ordering: .relaxed)
-            return total < 0 ? nil : total
-        }
-        set { storedTotal.store(newValue ?? -1, ordering: .relaxed) }
+        get { state.withLock(\.total) }
+        set { state.withLock { $0.total = newValue } }
     }
 
     package internal(set) var activity: Activity {
-        get { Activity(rawValue: storedActivity.load(ordering: .relaxed)) ?? .connecting }
-        set { storedActivity.store(newValue.rawValue, ordering: .relaxed) }
+        get { state.withLock(\.activity) }
+        set { state.withLock { $0.activity = newValue } }
     }
 
     /// The state of an open connection at one moment.
