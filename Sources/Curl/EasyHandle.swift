@@ -46,14 +46,7 @@ final class EasyHandle {
     /// After some ends libcurl keeps the buffer, for example of a request that waited for an HTTP/2
     /// connection which then went away. It refuses every size while it has one (lib/setopt.c of
     /// 7.88).
-    var hasLeftItsBuffer: Bool {
-        do throws(CurlFailure) {
-            try set(CURLOPT_BUFFERSIZE, 16 << 10)
-            return true
-        } catch {
-            return false
-        }
-    }
+    var hasLeftItsBuffer: Bool { (try? set(CURLOPT_BUFFERSIZE, 16 << 10)) != nil }
 
     /// libcurl's text on the failure: more exact than the code's description, but often empty.
     var failureText: String {
@@ -125,13 +118,9 @@ final class EasyHandle {
 
     /// Keeps libcurl from waiting for the server's last reply when the handle is removed from its
     /// multi handle: over SFTP it waits for as long as silence is allowed.
-    func hurry() {
-        do throws(CurlFailure) {
-            try set(CURLOPT_TIMEOUT_MS, 1)
-        } catch {
-            // The removal then takes longer.
-        }
-    }
+    ///
+    /// Where that fails, the removal takes longer.
+    func hurry() { try? set(CURLOPT_TIMEOUT_MS, 1) }
 
     /// Continues reading; callbacks may be called before this returns; `curl_easy_pause`.
     func unpause() throws(CurlFailure) {
@@ -169,11 +158,6 @@ final class EasyHandle {
     }
 
     private func read(_ body: () -> CURLcode) -> Bool {
-        do throws(CurlFailure) {
-            try funnel.call("curl_easy_getinfo", body)
-            return true
-        } catch {
-            return false
-        }
+        (try? funnel.call("curl_easy_getinfo", body)) != nil
     }
 }
