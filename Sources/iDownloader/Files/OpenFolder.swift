@@ -18,32 +18,22 @@ package final class OpenFolder: Sendable {
     ///
     /// - Parameters:
     ///   - path: the recorded path, with links resolved.
+    ///   - entry: the open folder in which it is, and its name there; nil opens it by its path.
     ///   - fileSystem: makes the system calls.
     /// - Throws: `vanished` if nothing is there; `folderMoved` if an element of the path has become
     ///   a link or a file.
-    package convenience init(_ path: String, fileSystem: FileSystem) throws(FileError) {
-        try self.init(path, relativeTo: AT_FDCWD, path: path, fileSystem: fileSystem)
-    }
-
-    /// Opens a folder inside an open folder.
-    convenience init(_ name: String, in folder: OpenFolder, path: String) throws(FileError) {
-        try self.init(
-            name,
-            relativeTo: folder.number,
-            path: path,
-            fileSystem: folder.fileSystem
-        )
-    }
-
-    private init(
-        _ name: String,
-        relativeTo base: Int32,
-        path: String,
+    package init(
+        _ path: String,
+        at entry: (parent: OpenFolder, name: String)? = nil,
         fileSystem: FileSystem
     ) throws(FileError) {
         let descriptor: Descriptor
         do throws(FileError) {
-            descriptor = try fileSystem.open(name, in: base, flags: O_RDONLY | O_DIRECTORY)
+            descriptor = try fileSystem.open(
+                entry?.name ?? path,
+                in: entry?.parent.number ?? AT_FDCWD,
+                flags: O_RDONLY | O_DIRECTORY
+            )
         } catch {
             switch error.errno {
             case ENOENT: throw .vanished

@@ -100,11 +100,10 @@ extension TargetFolder {
             for name in missing {
                 let isNew = try fileSystem.makeFolder(name, in: folder.number, mode: 0o777)
                 if isNew { try folder.synchronize() }
-                let separator = folder.path == "/" ? "" : "/"
                 folder = try OpenFolder(
-                    name,
-                    in: folder,
-                    path: folder.path + separator + name
+                    (folder.path == "/" ? "" : folder.path) + "/" + name,
+                    at: (folder, name),
+                    fileSystem: fileSystem
                 )
             }
             try fileSystem.checkWritable(folder.number)
