@@ -346,12 +346,7 @@ private struct FileMove: Sendable {
                     guard Int64(bytes.count) == end - start else { throw .shortened }
                     return bytes
                 }
-                try await onTarget { () throws(FileError) in
-                    let result = bytes.withUnsafeBytes { bytes in
-                        Result { () throws(FileError) in try copy.write(bytes, at: start) }
-                    }
-                    try result.get()
-                }
+                try await onTarget { () throws(FileError) in try copy.write(bytes, at: start) }
                 offset = end
             }
         }

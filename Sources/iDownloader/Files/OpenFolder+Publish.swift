@@ -35,24 +35,20 @@ extension OpenFolder {
     /// If another program replaces the file between the check and the rename, its file is renamed,
     /// but not overwritten or deleted. ``synchronize()`` makes the new name durable.
     ///
-    /// - Returns: the file under the final name.
     /// - Throws: `nameTaken` if another file has the name, and the caller tries the next one;
     ///   `vanished` or `notOurs` if the file does not have its partial name; `otherDrive` if the
     ///   file was made on another file system.
-    package func publish(_ file: LocalFile, as name: String) throws(FileError) -> LocalFile {
+    package func publish(_ file: LocalFile, as name: String) throws(FileError) {
         switch try publicationState(of: file, as: name) {
-        case .published(_, partRemains: true):
+        case .published(_, let partRemains):
             // A publication by hard link was interrupted before the partial name was removed.
-            try fileSystem.unlink(file.partName, in: number)
-        case .published(_, partRemains: false):
-            break
+            if partRemains { try fileSystem.unlink(file.partName, in: number) }
         case .gone:
             if isElsewhere(file) { throw .otherDrive }
             throw try status(of: file.partName) == nil ? .vanished : .notOurs
         case .unpublished:
             try move(file.partName, to: name, in: self)
         }
-        return LocalFile(name: name, fileSystem: file.fileSystem, mark: file.mark)
     }
 
     /// Completes an interrupted publication if the file already has its final name.

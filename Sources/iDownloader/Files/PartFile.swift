@@ -148,6 +148,13 @@ package final class PartFile: Sendable {
         extent.max(offset + Int64(bytes.count), ordering: .relaxed)
     }
 
+    /// Writes all bytes from `offset` on.
+    func write(_ bytes: [UInt8], at offset: Int64) throws(FileError) {
+        try bytes.withUnsafeBufferPointer { bytes throws(FileError) in
+            try write(UnsafeRawBufferPointer(bytes), at: offset)
+        }
+    }
+
     /// Throws `shortened` if another program has truncated the file.
     package func expectAllWritten() throws(FileError) {
         let extent = extent.load(ordering: .relaxed)

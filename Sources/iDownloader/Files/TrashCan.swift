@@ -65,13 +65,9 @@ struct TrashCan {
     }
 
     private func write(_ text: String, to file: Descriptor) throws(FileError) {
-        var text = text
-        let result: Result<Void, FileError> = text.withUTF8 { bytes in
-            Result { () throws(FileError) in
-                try files.fileSystem.write(UnsafeRawBufferPointer(bytes), to: file.number, at: 0)
-            }
+        try Array(text.utf8).withUnsafeBufferPointer { bytes throws(FileError) in
+            try files.fileSystem.write(UnsafeRawBufferPointer(bytes), to: file.number, at: 0)
         }
-        try result.get()
         try files.fileSystem.synchronize(file.number)
     }
 

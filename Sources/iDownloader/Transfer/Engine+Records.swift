@@ -135,7 +135,7 @@ extension Engine {
                 guard let folder = try? OpenFolder(directory, fileSystem: fileSystem) else {
                     return nil
                 }
-                _ = try folder.publish(file, as: name)
+                try folder.publish(file, as: name)
                 let size = try folder.endPublication(of: file, as: name)
                 return size.map { .publicationFound(name: name, size: $0) }
             }

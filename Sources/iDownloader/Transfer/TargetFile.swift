@@ -356,7 +356,7 @@ extension TargetFile {
             let next = try await disk(syncing: .folder(folder)) {
                 () throws(FileError) -> String? in
                 do throws(FileError) {
-                    _ = try folder.publish(file, as: wanted)
+                    try folder.publish(file, as: wanted)
                     return nil
                 } catch {
                     guard case .nameTaken = error, mayRename else { throw error }
@@ -458,10 +458,7 @@ extension PartFile {
         from origins: (url: String, referrer: String?),
         changed: WallTime?
     ) throws(FileError) {
-        let written = body.withUnsafeBytes { bytes in
-            Result { () throws(FileError) in try write(bytes, at: 0) }
-        }
-        try written.get()
+        try write(body, at: 0)
         try setFinalPermissions()
         recordOrigin(url: origins.url, referrer: origins.referrer)
         if let changed { setModificationTime(changed) }

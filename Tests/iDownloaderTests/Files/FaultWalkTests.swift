@@ -29,9 +29,9 @@ import iDownloader
         try part.setFinalPermissions()
         part.recordOrigin(url: "https://example.org/", referrer: nil)
         try part.synchronize()
-        let final = try folder.publish(part.file, as: name)
+        try folder.publish(part.file, as: name)
         try folder.synchronize()
-        return final
+        return LocalFile(name: name, fileSystem: part.file.fileSystem, mark: part.file.mark)
     }
 
     @Test(
@@ -85,8 +85,8 @@ import iDownloader
         let folder = try OpenFolder(path, fileSystem: FileSystem())
         switch try folder.publicationState(of: file, as: "a") {
         case .published:
-            let final = try folder.publish(file, as: "a")
-            #expect(contents(of: path + "/" + final.name) == Self.bytes, `where`)
+            try folder.publish(file, as: "a")
+            #expect(contents(of: path + "/a") == Self.bytes, `where`)
             #expect(names(in: path) == ["a", "b", "b.part"], `where`)
         case .unpublished:
             #expect(try folder.deletePart(file), `where`)

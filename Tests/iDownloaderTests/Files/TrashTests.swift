@@ -22,7 +22,8 @@ import iDownloader
     private func finished(_ name: String, in folder: String) throws -> LocalFile {
         let open = try OpenFolder(folder, fileSystem: FileSystem())
         let part = try makePart(name, "bytes", in: open)
-        return try open.publish(part, as: name)
+        try open.publish(part, as: name)
+        return LocalFile(name: name, fileSystem: part.fileSystem, mark: part.mark)
     }
 
     private func trash(_ home: String) -> Trash {
