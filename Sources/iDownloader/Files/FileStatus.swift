@@ -26,7 +26,6 @@ package struct FileStatus: Hashable, Sendable {
     /// Whether it is a regular file: no folder, link, pipe, socket or device.
     package let isRegular: Bool
     package let isFolder: Bool
-    package let isLink: Bool
     /// The size in bytes.
     package let size: Int64
     /// The bytes of disk that the file takes, including those reserved beyond its size.
@@ -42,7 +41,6 @@ package struct FileStatus: Hashable, Sendable {
         let kind = mode_t(status.stx_mode) & S_IFMT
         isRegular = kind == S_IFREG
         isFolder = kind == S_IFDIR
-        isLink = kind == S_IFLNK
         size = Int64(clamping: status.stx_size)
         allocated = Int64(
             clamping: status.stx_blocks.multipliedReportingOverflow(by: 512).partialValue

@@ -5,10 +5,11 @@ package import iDownState
 /// The parts of a response's head that a download uses.
 package struct ResponseHead: Hashable, Sendable {
     package let facts: ResponseFacts
-    /// The raw value of the field; nil if there is none.
-    package let contentDisposition: [UInt8]?
     /// All fields, for code that reads a field that `facts` does not cover.
     package let fields: FieldList
+
+    /// The raw value of the field; nil if there is none.
+    package var contentDisposition: [UInt8]? { fields.first("content-disposition") }
 }
 
 /// Reads a response's head from the lines that libcurl's header callback gives.
@@ -89,7 +90,7 @@ package struct HeadReader: Sendable {
 
     /// Takes the facts of a response without header lines (FTP, SFTP, file).
     package mutating func take(_ facts: ResponseFacts) {
-        head = ResponseHead(facts: facts, contentDisposition: nil, fields: FieldList())
+        head = ResponseHead(facts: facts, fields: FieldList())
     }
 
     private mutating func begin(_ statusLine: ArraySlice<UInt8>) {
@@ -109,10 +110,7 @@ package struct HeadReader: Sendable {
     }
 
     private func makeHead() -> ResponseHead {
-        ResponseHead(
-            facts: ResponseFacts(status: status, fields: fields, now: now),
-            contentDisposition: fields.first("content-disposition").map(Array.init),
-            fields: fields
-        )
+        let facts = ResponseFacts(status: status, fields: fields, now: now)
+        return ResponseHead(facts: facts, fields: fields)
     }
 }
