@@ -16,9 +16,6 @@ struct Hop {
     /// No later host may be nearer: a site on the internet must not lead idown to this computer.
     private let reach: SocketAddress.Reach?
 
-    /// The most redirects in a chain.
-    static let limit = Requests.mostRedirects
-
     /// Makes a hop to the task's server, to a mirror, or to the target of a redirect.
     ///
     /// - Parameters:

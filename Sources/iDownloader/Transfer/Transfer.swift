@@ -40,7 +40,7 @@ actor Transfer {
                 ]
             )
             await attempt.lookForLogin()
-            try await bring()
+            try await download()
             try await publish()
             engine.forgetFindings(on: attempt.job.task)
         } catch {
@@ -127,22 +127,12 @@ actor Transfer {
     /// Downloads a file that matches its digests, from one source after another.
     ///
     /// - Throws: the reason why no source has the file.
-    private func bring() async throws(TransferEnd) {
+    private func download() async throws(TransferEnd) {
         if target.isPublished { return }
         attempt.fetch.begin()
         while true {
             let before = content
-            let outcome: Sources.Outcome
-            var bad: [ByteRange] = []
-            switch await bringFromSource() {
-            case .file: return
-            case .badPieces(let pieces): (outcome, bad) = (.badPieces, pieces)
-            case .wrongFile(let failure): outcome = .wrongFile(failure)
-            case .end(.failed(let failure)) where failure.code.isOfSource && !controls.isStopped:
-                outcome = .failed(failure)
-            case .end(.held(.hostRests(let time))) where !controls.isStopped: outcome = .rests(time)
-            case .end(let end): throw end
-            }
+            guard let (outcome, bad) = try await downloadFromSource() else { return }
             let next = attempt.fetch.next(
                 after: outcome,
                 before: before,
@@ -165,17 +155,12 @@ actor Transfer {
         }
     }
 
-    /// The outcome of one source.
-    private enum Outcome {
-        case file
-        /// The hashes of these pieces do not match; only these pieces have to be fetched again.
-        case badPieces([ByteRange])
-        /// The file is complete, but it is the wrong one.
-        case wrongFile(Failure)
-        case end(TransferEnd)
-    }
-
-    private func bringFromSource() async -> Outcome {
+    /// Downloads the file from the present source and checks it.
+    ///
+    /// - Returns: nil once the file is right; else how it went with the source, and the pieces whose
+    ///   hashes do not match, if only these have to be fetched again.
+    /// - Throws: an end of the attempt that no other source can avert.
+    private func downloadFromSource() async throws(TransferEnd) -> (Sources.Outcome, [ByteRange])? {
         var isComplete = false
         do throws(TransferEnd) {
             try await fetch()
@@ -183,14 +168,18 @@ actor Transfer {
             try await noteEnd()
             isComplete = true
             let bad = try await verify()
-            guard bad.isEmpty else { return .badPieces(bad) }
+            guard bad.isEmpty else { return (.badPieces, bad) }
             attempt.tell(.verified, ["bytes": .number(content.size)])
-            return .file
+            return nil
         } catch {
-            guard isComplete, !controls.isStopped, case .failed(let failure) = error,
-                failure.code.spoilsContent
-            else { return .end(error) }
-            return .wrongFile(failure)
+            guard !controls.isStopped else { throw error }
+            switch error {
+            case .failed(let failure) where isComplete && failure.code.spoilsContent:
+                return (.wrongFile(failure), [])
+            case .failed(let failure) where failure.code.isOfSource: return (.failed(failure), [])
+            case .held(.hostRests(let time)): return (.rests(time), [])
+            case .failed, .held, .stopped, .superseded: throw error
+            }
         }
     }
 
@@ -285,7 +274,7 @@ actor Transfer {
     /// Sends one request, follows redirects and returns the answer.
     private func exchange(_ ask: Ask) async throws(TransferEnd) -> Questions.Answer {
         var hop = attempt.firstHop
-        for count in 0...Hop.limit {
+        for count in 0...Requests.mostRedirects {
             let end: Conversation.End
             do throws(TransferEnd) {
                 end = try await request(ask, at: hop)
@@ -308,7 +297,7 @@ actor Transfer {
         throw .failed(
             Failure(
                 .serverTooManyRedirects,
-                "The server redirects more than \(Hop.limit) times in a row. Check the URL, or"
+                "The server redirects more than \(Requests.mostRedirects) times in a row. Check the URL, or"
                     + " \(Failure.freshLink)"
             )
         )
