@@ -5,19 +5,6 @@ import Glibc
 
 /// A parser of libcurl's URL interface; used by one thread, for one URL.
 final class URLHandle {
-    /// The parts of a URL, as libcurl gives them.
-    struct Parts {
-        var scheme: String
-        var user: String?
-        var password: String?
-        var userInfo: String
-        var host: String
-        var port: Int?
-        var defaultPort: Int?
-        var path: String
-        var query: String?
-    }
-
     private let funnel: Funnel
     private let pointer: OpaquePointer
 
@@ -38,36 +25,8 @@ final class URLHandle {
         try set(CURLUPART_URL, text, flags: CURLU_NON_SUPPORT_SCHEME)
     }
 
-    /// Returns the parts of the URL; `curl_url_get`.
-    func parts() throws(URLFailure) -> Parts {
-        guard let scheme = try get(CURLUPART_SCHEME) else { throw .malformed(.scheme) }
-        let host = try normalizedHost()
-        let user = try get(CURLUPART_USER)
-        let password = try get(CURLUPART_PASSWORD)
-        let port = try get(CURLUPART_PORT).map { Int($0) ?? 0 }
-        if let port, !(1...65535).contains(port) { throw .malformed(.port) }
-        // The scheme's default port, which libcurl gives only for a URL without a port.
-        try clear(CURLUPART_PORT)
-        let defaultPort = try get(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT)
-        var userInfo = ""
-        if user != nil || password != nil {
-            userInfo = "\(user ?? "")\(password.map { ":\($0)" } ?? "")@"
-        }
-        return Parts(
-            scheme: scheme,
-            user: try get(CURLUPART_USER, flags: CURLU_URLDECODE),
-            password: try get(CURLUPART_PASSWORD, flags: CURLU_URLDECODE),
-            userInfo: userInfo,
-            host: host,
-            port: port,
-            defaultPort: defaultPort.flatMap { Int($0) },
-            path: try get(CURLUPART_PATH) ?? "/",
-            query: try get(CURLUPART_QUERY)
-        )
-    }
-
     /// The host in lowercase ASCII.
-    private func normalizedHost() throws(URLFailure) -> String {
+    func normalizedHost() throws(URLFailure) -> String {
         guard let given = try get(CURLUPART_HOST), !given.isEmpty else { throw .malformed(.noHost) }
         // libcurl has decoded the host once: what is still encoded would mean another host next
         // time.
@@ -133,12 +92,12 @@ final class URLHandle {
         try check(code)
     }
 
-    private func clear(_ part: CURLUPart) throws(URLFailure) {
+    func clear(_ part: CURLUPart) throws(URLFailure) {
         try check(funnel.call("curl_url_set") { curl_url_set(pointer, part, nil, 0) })
     }
 
-    /// Returns a part of the URL; nil where the URL has no such part.
-    private func get(_ part: CURLUPart, flags: Int32 = 0) throws(URLFailure) -> String? {
+    /// Returns a part of the URL; nil where the URL has no such part; `curl_url_get`.
+    func get(_ part: CURLUPart, flags: Int32 = 0) throws(URLFailure) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         let code = funnel.call("curl_url_get") {
             curl_url_get(pointer, part, &text, UInt32(bitPattern: flags))

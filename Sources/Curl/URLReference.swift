@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CCurl
+
 /// An absolute URL with a host, in normal form.
 ///
 /// It is read by the parser that also makes the connection (`curl_url`), so that the URL that was
@@ -47,16 +49,24 @@ public struct URLReference: Sendable {
     }
 
     init(_ handle: URLHandle) throws(URLFailure) {
-        let parts = try handle.parts()
-        scheme = parts.scheme
-        user = parts.user
-        password = parts.password
-        host = parts.host
-        port = parts.port == parts.defaultPort ? nil : parts.port
-        effectivePort = parts.port ?? parts.defaultPort
-        path = Self.path(parts.path, scheme: parts.scheme)
-        query = parts.query
-        userInfo = parts.userInfo
+        guard let scheme = try handle.get(CURLUPART_SCHEME) else { throw .malformed(.scheme) }
+        self.scheme = scheme
+        host = try handle.normalizedHost()
+        let name = try handle.get(CURLUPART_USER)
+        let word = try handle.get(CURLUPART_PASSWORD)
+        let hasLogin = name != nil || word != nil
+        userInfo = hasLogin ? "\(name ?? "")\(word.map { ":\($0)" } ?? "")@" : ""
+        user = try handle.get(CURLUPART_USER, flags: CURLU_URLDECODE)
+        password = try handle.get(CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
+        path = Self.path(try handle.get(CURLUPART_PATH) ?? "/", scheme: scheme)
+        query = try handle.get(CURLUPART_QUERY)
+        let port = try handle.get(CURLUPART_PORT).map { Int($0) ?? 0 }
+        if let port, !(1...65535).contains(port) { throw .malformed(.port) }
+        // The scheme's default port, which libcurl gives only for a URL without a port.
+        try handle.clear(CURLUPART_PORT)
+        let usual = try handle.get(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT).flatMap { Int($0) }
+        self.port = port == usual ? nil : port
+        effectivePort = port ?? usual
         // Encoded blanks and bytes beyond ASCII take three times the space.
         guard text.utf8.count <= Self.maximumLength else { throw .malformed(.tooLong) }
     }
