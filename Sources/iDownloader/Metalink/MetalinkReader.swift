@@ -27,7 +27,7 @@ extension Metalink {
 ///
 /// Version 3 differs in three ways: containers around files, hashes and URLs, whose children are
 /// read; the names of hash algorithms; and a preference, where the highest number is best.
-private final class MetalinkReader: XMLElements.Listener {
+final class MetalinkReader {
     private(set) var files: [Metalink.File] = []
     private(set) var leftOut: [String] = []
     private let schemes: Set<String>
@@ -45,6 +45,7 @@ private final class MetalinkReader: XMLElements.Listener {
 
     private var place: [String] { path.compactMap(\.self) }
 
+    /// Begins an element inside the last one.
     func begin(_ element: XMLElements.Element) throws(MetalinkFault) {
         attributes = element.attributes
         guard let namespace else {
@@ -71,6 +72,7 @@ private final class MetalinkReader: XMLElements.Listener {
 
     private static let containers: Set<String> = ["files", "verification", "resources"]
 
+    /// Ends the last element; `text` is its unchanged text after its last child.
     func end(text: String) throws(MetalinkFault) {
         defer { path.removeLast() }
         guard let last = path.last, last != nil else { return }

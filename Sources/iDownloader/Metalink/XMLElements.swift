@@ -16,30 +16,23 @@ final class XMLElements {
         let attributes: [String: String]
     }
 
-    /// Gets the elements of a document.
-    protocol Listener: AnyObject {
-        func begin(_ element: Element) throws(MetalinkFault)
-        /// Ends the element; `text` is its unchanged text after its last child.
-        func end(text: String) throws(MetalinkFault)
-    }
-
     /// The deepest nesting; all elements that are used are less deep.
     static let longestPath = 32
     /// The longest text in bytes: room for the longest URL and blanks around it.
     static let longestText = 65 << 10
 
-    private let listener: any Listener
+    private let reader: MetalinkReader
     private let parser: XML_Parser
     private var depth = 0
     private var text: [UInt8] = []
     private var fault: MetalinkFault?
 
-    private init(_ listener: any Listener) throws(MetalinkFault) {
+    private init(_ reader: MetalinkReader) throws(MetalinkFault) {
         // The separator is a line feed, which a namespace's name cannot contain.
         guard let parser = XML_ParserCreateNS(nil, Self.separator) else {
             throw MetalinkFault("is too large for the free memory")
         }
-        self.listener = listener
+        self.reader = reader
         self.parser = parser
     }
 
@@ -47,12 +40,12 @@ final class XMLElements {
 
     private static let separator = XML_Char(UInt8(ascii: "\n"))
 
-    /// Reads a document and passes its elements to the listener.
+    /// Reads a document and passes its elements to the reader.
     ///
-    /// - Throws: the error of the listener, or an error with the line number if the document is not
+    /// - Throws: the error of the reader, or an error with the line number if the document is not
     ///   well-formed XML in a known encoding.
-    static func read(_ document: [UInt8], _ listener: any Listener) throws(MetalinkFault) {
-        try XMLElements(listener).parse(document)
+    static func read(_ document: [UInt8], _ reader: MetalinkReader) throws(MetalinkFault) {
+        try XMLElements(reader).parse(document)
     }
 
     private func parse(_ document: [UInt8]) throws(MetalinkFault) {
@@ -115,7 +108,7 @@ final class XMLElements {
             name: parts.last.map(String.init) ?? "",
             attributes: values
         )
-        attempt { () throws(MetalinkFault) in try listener.begin(element) }
+        attempt { () throws(MetalinkFault) in try reader.begin(element) }
     }
 
     private func end() {
@@ -123,7 +116,7 @@ final class XMLElements {
         depth -= 1
         let text = String(decoding: text, as: UTF8.self)
         self.text = []
-        attempt { () throws(MetalinkFault) in try listener.end(text: text) }
+        attempt { () throws(MetalinkFault) in try reader.end(text: text) }
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
