@@ -39,12 +39,11 @@ import iDownTesting
                 return
             }
             guard let head = reader.head else { return }
-            let name = FileName.suggested(
+            let name = NameWish(
                 contentDisposition: head.contentDisposition,
                 urlPath: "/path/\(String(decoding: bytes.prefix(40), as: UTF8.self))",
-                mimeType: head.facts.mimeType,
-                limit: 255
-            )
+                mimeType: head.facts.mimeType
+            ).suggested(within: 255)
             try Self.check(name, limit: 255, bytes)
             if case .bytes(let length) = head.facts.contentLength, length < 0 {
                 throw Fuzzer.Finding("the length \(length)", bytes)
@@ -99,12 +98,8 @@ import iDownTesting
     @Test func `a Content-Disposition`() throws {
         try fuzz("content-disposition") { bytes in
             for limit in [255, 64] {
-                let name = FileName.suggested(
-                    contentDisposition: bytes,
-                    urlPath: "/",
-                    mimeType: "",
-                    limit: limit
-                )
+                let wish = NameWish(contentDisposition: bytes, urlPath: "/")
+                let name = wish.suggested(within: limit)
                 try Self.check(name, limit: limit, bytes)
             }
         }

@@ -59,6 +59,6 @@ extension Metalink.File {
     fileprivate var knownName: String {
         if let name { return name }
         let path = urls.first.flatMap { try? URLReference($0) }?.path ?? ""
-        return FileName.suggested(contentDisposition: nil, urlPath: path, mimeType: "").text
+        return NameWish(urlPath: path).suggested().text
     }
 }

@@ -5,13 +5,14 @@ import iDownState
 /// The sources of a file name: the client's option, the response and the URL.
 struct NameWish: Sendable {
     /// The name that the client chose; nil if it chose none.
-    let option: String?
+    var option: String?
     /// The raw value of the field; nil if there is none.
-    let contentDisposition: [UInt8]?
+    var contentDisposition: [UInt8]?
     /// The still percent-encoded path of the URL that answered.
     let urlPath: String
-    /// The media type without parameters, in lower case.
-    let mimeType: String
+    /// The media type without parameters, in lower case; it adds an extension to a name that has
+    /// none.
+    var mimeType = ""
 
     /// Returns the names to try in order, from the client's option, else the server's name, else
     /// the URL's.
@@ -30,12 +31,28 @@ struct NameWish: Sendable {
         return [name] + FileName.limits(from: limit).dropFirst().map(suggested)
     }
 
-    private func suggested(within limit: Int) -> FileName {
-        .suggested(
-            contentDisposition: contentDisposition,
-            urlPath: urlPath,
-            mimeType: mimeType,
-            limit: limit
-        )
+    /// Returns a name from the server's response and its URL.
+    ///
+    /// The order is: Content-Disposition, the last path element of the URL, `download`.
+    ///
+    /// - Parameter limit: the length in bytes of the longest name that the file system takes.
+    /// - Returns: a safe name, whatever the input.
+    func suggested(within limit: Int = 255) -> FileName {
+        if let given = contentDisposition.flatMap({ ContentDisposition($0).fileName }),
+            let name = FileName(sanitizing: given, limit: limit)
+        {
+            return name
+        }
+        let element = FileName(suggestedBy: urlPath, limit: limit)
+        let name = element ?? .fallback
+        // Names in URLs get no extension for text types: on Linux, text files often have none
+        // (README, Makefile), and many servers send unknown files as text.
+        guard element == nil || !mimeType.hasPrefix("text/") else { return name }
+        guard name.pathExtension.isEmpty, let added = MediaType.fileExtension(for: mimeType) else {
+            return name
+        }
+        let room = FileName.room(within: limit) - added.utf8.count - 1
+        return FileName(sanitizing: "\(name.text.prefix(fitting: room)).\(added)", limit: limit)
+            ?? name
     }
 }

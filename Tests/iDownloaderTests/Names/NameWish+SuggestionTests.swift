@@ -2,15 +2,13 @@
 
 import Testing
 import iDownState
-import iDownloader
 
-@Suite struct FileNameSuggestionTests {
+@testable import iDownloader
+
+@Suite struct NameWishSuggestionTests {
     private func name(_ path: String, _ type: String = "", _ disposition: String? = nil) -> String {
-        FileName.suggested(
-            contentDisposition: disposition.map { Array($0.utf8) },
-            urlPath: path,
-            mimeType: type
-        ).text
+        let field = disposition.map { Array($0.utf8) }
+        return NameWish(contentDisposition: field, urlPath: path, mimeType: type).suggested().text
     }
 
     @Test func `the server's name comes before the URL's`() {
