@@ -17,11 +17,5 @@ public struct SSHAccess: Hashable, Sendable {
     /// Keys are never added to it, and a host without a key in it is refused.
     public var knownHostsFile: String?
     /// The logins to try one after the other, each on its own connection.
-    public var logins: [Login]
-
-    /// Trusts no host and has no login by default.
-    public init(knownHostsFile: String? = nil, logins: [Login] = []) {
-        self.knownHostsFile = knownHostsFile
-        self.logins = logins
-    }
+    public var logins: [Login] = []
 }

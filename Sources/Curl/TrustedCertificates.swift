@@ -7,11 +7,8 @@ public struct TrustedCertificates: Hashable, Sendable {
     /// A folder of certificates, named as by c_rehash(1); nil uses the library's own.
     public var folder: String?
 
-    /// Uses the library's own by default.
-    public init(file: String? = nil, folder: String? = nil) {
-        self.file = file
-        self.folder = folder
-    }
+    /// Uses the library's own.
+    public init() {}
 
     /// Reads the user's environment, as curl(1) does: `CURL_CA_BUNDLE` before `SSL_CERT_DIR` and
     /// `SSL_CERT_FILE`.

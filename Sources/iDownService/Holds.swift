@@ -106,13 +106,12 @@ final class Holds {
         let fullDirectories = coordinator.space.fullDirectories
         let isSilent = coordinator.slots.silence(on: engine.disk)
         return {
-            Surroundings(
-                conditions: conditions,
-                wishes: wishes,
-                rests: engine.rests.all,
-                fullDirectories: fullDirectories,
-                isSilent: isSilent
-            )
+            var surroundings = Surroundings(conditions: conditions)
+            surroundings.wishes = wishes
+            surroundings.rests = engine.rests.all
+            surroundings.fullDirectories = fullDirectories
+            surroundings.isSilent = isSilent
+            return surroundings
         }
     }
 

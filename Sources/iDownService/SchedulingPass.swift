@@ -53,7 +53,9 @@ final class SchedulingPass: Sendable {
         firstOrder: Int64,
         isWanted: Bool,
         mayStart: Bool,
-        surroundings: @escaping @Sendable () -> Surroundings = { Surroundings() },
+        surroundings: @escaping @Sendable () -> Surroundings = {
+            Surroundings(conditions: Conditions(isOnline: true))
+        },
         date: @escaping @Sendable () -> WallTime = { .now }
     ) {
         self.slots = slots

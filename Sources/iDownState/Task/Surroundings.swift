@@ -2,28 +2,14 @@
 
 /// What the computer, the network and the hosts allow at one moment, for all tasks.
 package struct Surroundings: Sendable {
-    package var conditions: Conditions
-    package var wishes: HoldSettings
+    package var conditions = Conditions(isOnline: true)
+    package var wishes = HoldSettings()
     /// How long hosts still want to be left alone.
-    package var rests: [Origin: Duration]
+    package var rests: [Origin: Duration] = [:]
     /// Folders on file systems with less free space than the reserve.
-    package var fullDirectories: Set<String>
+    package var fullDirectories: Set<String> = []
     /// Tells whether the disk of a folder does not answer: no task starts there.
-    package var isSilent: @Sendable (String) -> Bool
-
-    package init(
-        conditions: Conditions = Conditions(isOnline: true),
-        wishes: HoldSettings = HoldSettings(),
-        rests: [Origin: Duration] = [:],
-        fullDirectories: Set<String> = [],
-        isSilent: @escaping @Sendable (String) -> Bool = { _ in false }
-    ) {
-        self.conditions = conditions
-        self.wishes = wishes
-        self.rests = rests
-        self.fullDirectories = fullDirectories
-        self.isSilent = isSilent
-    }
+    package var isSilent: @Sendable (String) -> Bool = { _ in false }
 
     /// Returns what keeps a task from starting now.
     ///
@@ -72,6 +58,11 @@ package struct Surroundings: Sendable {
 
     private var isMeterInTheWay: Bool { conditions.isMetered && wishes.onMetered }
     private var isBatteryInTheWay: Bool { conditions.isBatteryLow && wishes.onLowBattery }
+}
+
+extension Surroundings {
+    /// Makes surroundings in which only these conditions may keep tasks from starting.
+    package init(conditions: Conditions) { self.init(conditions: conditions, rests: [:]) }
 }
 
 extension TransferEvent {

@@ -21,7 +21,8 @@ import iDownloader
         #expect(network.knownHostsFile == "/home/me/.ssh/known_hosts")
         #expect(network.sshKeys == ["/home/me/.ssh/id_ed25519", "/home/me/.ssh/id_rsa"])
         #expect(network.hasSSHAgent)
-        #expect(network.certificates == .init(file: "/ca.pem", folder: "/ca"))
+        #expect(network.certificates.file == "/ca.pem")
+        #expect(network.certificates.folder == "/ca")
         #expect(network.cookieFile == nil)
     }
 
@@ -36,7 +37,8 @@ import iDownloader
             userName: nil
         )
         #expect(network.netrcFile == "/n")
-        #expect(network.certificates == .init(file: "/bundle"))
+        #expect(network.certificates.file == "/bundle")
+        #expect(network.certificates.folder == nil)
         #expect(!network.hasSSHAgent)
     }
 
