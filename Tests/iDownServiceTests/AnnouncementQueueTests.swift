@@ -154,22 +154,22 @@ private final class Answers: Sendable {
 
     @Test func `what was taken is let go although the queue never runs empty`() throws {
         final class Witness: Sendable {}
-        struct Weak { weak var witness: Witness? }
+        struct Weak { weak var observer: Witness? }
         var queue = AnnouncementQueue()
         var witnesses: [Weak] = []
         let ids = try (1...100).map { try id($0) }
         queue.put(many(1...2))
         for _ in 1...5_000 {
-            let witness = Witness()
-            witnesses.append(Weak(witness: witness))
-            let waits = queue.keep({ _ = witness }, after: ids)
+            let observer = Witness()
+            witnesses.append(Weak(observer: observer))
+            let waits = queue.keep({ _ = observer }, after: ids)
             #expect(waits)
             queue.put(many(1...2))
             _ = queue.takeFirst()
             _ = queue.takeFirst()
         }
         #expect(!queue.isEmpty)
-        #expect(witnesses.count { $0.witness != nil } < 1_000)
+        #expect(witnesses.count { $0.observer != nil } < 1_000)
     }
 
     @Test func `a reply to a change of many waits for the last of them`() throws {

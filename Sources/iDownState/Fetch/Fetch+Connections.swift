@@ -22,7 +22,7 @@ extension Fetch {
     ///   - useful: how many connections were useful at this host before.
     ///   - now: a reading of a clock that only goes forward.
     /// - Returns: whether further connections may join.
-    package mutating func letJoin(
+    package mutating func allowJoining(
         _ lead: Int,
         answeredBy host: Origin,
         isByHTTP2: Bool = false,
@@ -103,11 +103,11 @@ extension Fetch {
         // The link may work only once: the task's own URL may redirect to another.
         let route = connection.route
         if [403, 404, 410].contains(status), !isHome, !route.isFromHome,
-            requests.joining?.homeIsNoHelp == false, route.source == sources.position
+            requests.joining?.hasFailedAtHome == false, route.source == sources.position
         {
             return [connect(route.fromHome, .home, at: now)]
         }
-        if route.isFromHome { requests.joining?.noteThatHomeIsNoHelp() }
+        if route.isFromHome { requests.joining?.failedAtHome() }
         guard isRefusal else {
             requests.joining?.failed(after: 0, at: now)
             return []

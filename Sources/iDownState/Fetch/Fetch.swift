@@ -53,8 +53,8 @@ package struct Fetch: Hashable, Sendable {
         package init() {}
 
         /// Whether the next attempt would act differently without it.
-        package var isOfUse: Bool {
-            sources.isOfUse || validators != nil || tags.givenUp > 0 || shortEnd != nil
+        package var changesNextAttempt: Bool {
+            sources.changesNextAttempt || validators != nil || tags.givenUp > 0 || shortEnd != nil
                 || !versions.givenUp.isEmpty
         }
     }
@@ -108,7 +108,7 @@ package struct Fetch: Hashable, Sendable {
     /// What this attempt and earlier ones have learned; ``sources`` has what concerns those.
     private var learned: Memory
     /// Whether one answer has to bring the whole file, because several were not of one version.
-    private var bringsInOneAnswer = false
+    private var needsOneAnswer = false
     /// Whether an FTP server has sent more bytes than it announced.
     private var distrustsSize = false
     /// Whether the host of the task's URL gives several versions in turn, so that the next request
@@ -221,7 +221,7 @@ package struct Fetch: Hashable, Sendable {
         if let refusal = refusal(of: facts, from: answer.source, isDecoded: isDecoded) {
             return .fail(refusal)
         }
-        hear(facts, in: answer)
+        noteTag(of: facts, in: answer)
         let judgement = facts.judge(
             asked: answer.ask,
             known: content.known,
@@ -266,7 +266,7 @@ package struct Fetch: Hashable, Sendable {
             // 206 may leave out the digest that an earlier answer gave.
             content.noteHomeDigest(facts.contentEncoding == nil ? facts.checksum : nil)
         }
-        if bringsInOneAnswer, !sources.isHTTP(answer.source) {
+        if needsOneAnswer, !sources.isHTTP(answer.source) {
             facts = facts.inOneAnswer
             if distrustsSize { facts.contentLength = .unknown }
         }
@@ -361,12 +361,12 @@ package struct Fetch: Hashable, Sendable {
     }
 
     /// Takes note of the ETag in an answer on the lead connection.
-    private mutating func hear(_ facts: ResponseFacts, in answer: Answer) {
+    private mutating func noteTag(of facts: ResponseFacts, in answer: Answer) {
         guard answer.isLead, [200, 206].contains(facts.status), !content.stored.isEmpty,
             let recorded = content.known.entityTag,
             answer.isForTag || isFromValidatorOrigin(answer)
         else { return }
-        learned.tags.hear(facts.entityTag, recorded: recorded, isNewConnection: answer.isForTag)
+        learned.tags.note(facts.entityTag, recorded: recorded, isNewConnection: answer.isForTag)
     }
 
     // MARK: What an answer does to the bytes on disk
@@ -457,14 +457,14 @@ package struct Fetch: Hashable, Sendable {
     /// Stops trusting the length that an FTP server announces: it has sent more bytes than that.
     package mutating func distrustSize() {
         distrustsSize = true
-        bringsInOneAnswer = true
+        needsOneAnswer = true
     }
 
     /// Gives up the bytes on disk and has one answer bring the whole file: several answers were not
     /// of one version.
-    package mutating func bringInOneAnswer() {
+    package mutating func fetchInOneAnswer() {
         content.giveUp()
-        bringsInOneAnswer = true
+        needsOneAnswer = true
     }
 
     // MARK: The next source
@@ -484,13 +484,13 @@ package struct Fetch: Hashable, Sendable {
         at now: Duration
     ) -> Sources.Next {
         let position = sources.position
-        let standing = Sources.Standing(
+        let stored = Sources.StoredBytes(
             isEmpty: content.stored.isEmpty,
             owner: content.owner,
             hasMore: content.stored.byteCount > before.stored.byteCount,
             hasTakenOver: content.owner != before.owner
         )
-        let next = sources.next(after: outcome, standing, isCrowded: isCrowded, at: now)
+        let next = sources.next(after: outcome, stored, isCrowded: isCrowded, at: now)
         if sources.position != position { content.forgetSamples() }
         switch next {
         case .ask(givingUp: true), .end(_, givingUp: true): content.giveUp()

@@ -95,7 +95,7 @@ package struct Joining: Hashable, Sendable {
     /// Whether no connection joins any more, because the server serves no ranges of this version.
     package private(set) var isClosed = false
     /// Whether asking again at the task's own URL has not helped.
-    package private(set) var homeIsNoHelp = false
+    package private(set) var hasFailedAtHome = false
     /// The most connections that have brought bytes at the same time.
     package private(set) var served = 0
     /// The number of connections that the last plan found useful at the only host; nil where it
@@ -263,5 +263,5 @@ package struct Joining: Hashable, Sendable {
     package mutating func close() { isClosed = true }
 
     /// Records that asking again at the task's own URL has not helped.
-    package mutating func noteThatHomeIsNoHelp() { homeIsNoHelp = true }
+    package mutating func failedAtHome() { hasFailedAtHome = true }
 }

@@ -35,7 +35,7 @@ package struct Sources: Hashable, Sendable {
     }
 
     /// How the bytes on disk relate to the source that was asked.
-    package struct Standing: Hashable, Sendable {
+    package struct StoredBytes: Hashable, Sendable {
         package var isEmpty: Bool
         /// The source that gave all bytes on disk; nil where no single source did, or none is
         /// known.
@@ -68,7 +68,7 @@ package struct Sources: Hashable, Sendable {
         package var hasDoubts: Bool { !wrong.isEmpty || areTriedAlone }
 
         /// Whether the next attempt would act differently without it.
-        package var isOfUse: Bool { isAboutSeveral || !limits.isEmpty }
+        package var changesNextAttempt: Bool { isAboutSeveral || !limits.isEmpty }
 
         fileprivate var isAboutSeveral: Bool { hasDoubts || !named.isEmpty }
     }
@@ -118,7 +118,7 @@ package struct Sources: Hashable, Sendable {
     /// Sources that have failed since the last repair of pieces.
     private var failed: Set<Int> = []
     /// Sources that had a wrong file before; they are asked only after all others have failed.
-    private var unheard: Set<Int> = []
+    private var askedLast: Set<Int> = []
     /// Whether the task's own URL has failed for good in this attempt.
     package private(set) var homeHasNone = false
     /// Whether the network failed at the task's own URL in this attempt, after an attempt that
@@ -265,13 +265,13 @@ package struct Sources: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - outcome: how it went with that source.
-    ///   - standing: how the bytes on disk relate to it.
+    ///   - stored: how the bytes on disk relate to it.
     ///   - isCrowded: whether other tasks have as many connections open as its host allows.
     ///   - now: a reading of a clock that only goes forward.
     /// - Returns: what to do next.
     package mutating func next(
         after outcome: Outcome,
-        _ standing: Standing,
+        _ stored: StoredBytes,
         isCrowded: Bool = false,
         at now: Duration = .zero
     ) -> Next {
@@ -289,7 +289,7 @@ package struct Sources: Hashable, Sendable {
             rotate()
             return .ask(givingUp: false)
         case .wrongFile(let failure):
-            let isMixed = urls.count > 1 && !standing.isEmpty && standing.owner != position
+            let isMixed = urls.count > 1 && !stored.isEmpty && stored.owner != position
             guard !isMixed || areTriedAlone else {
                 // Any of the sources may have brought the wrong bytes: each is tried alone now.
                 learned.areTriedAlone = true
@@ -298,21 +298,21 @@ package struct Sources: Hashable, Sendable {
                 return .ask(givingUp: true)
             }
             if !isMixed { learned.wrong.insert(current) }
-            return goOn(after: failure, standing, givingUp: true)
+            return goOn(after: failure, stored, givingUp: true)
         case .failed(let answer):
             // Evidence is kept only for a source that has served the task.
             var evidence = learned.limits[current] ?? LimitEvidence()
             let failure = evidence.judge(answer, isCrowded: isCrowded, at: now)
             if learned.limits[current] != nil { learned.limits[current] = evidence }
-            if isAtHome, hasFailed, failure.code.isOfNetwork { homeIsGone = !standing.hasMore }
-            if goesOnAlone(after: failure, standing) {
+            if isAtHome, hasFailed, failure.code.isOfNetwork { homeIsGone = !stored.hasMore }
+            if goesOnAlone(after: failure, stored) {
                 return .end(.failed(failure), givingUp: false)
             }
             // A wrong size in the head concerns only this source's file, not other sources' bytes.
             let isWrong = failure.code.spoilsContent
             if isWrong { learned.wrong.insert(current) }
-            let isItsOwn = standing.owner == position
-            return goOn(after: failure, standing, givingUp: isWrong && isItsOwn)
+            let isItsOwn = stored.owner == position
+            return goOn(after: failure, stored, givingUp: isWrong && isItsOwn)
         case .rests(let time):
             // The pause concerns this host only; of several pauses the first one counts.
             rest = rest ?? Rest(time: time, isHome: isAtHome)
@@ -322,19 +322,19 @@ package struct Sources: Hashable, Sendable {
 
     /// Whether a source that is tried alone continues in the next attempt: while each attempt
     /// brings more, or once other sources may not overwrite its bytes any more.
-    private func goesOnAlone(after failure: Failure, _ standing: Standing) -> Bool {
-        guard areTriedAlone, failure.isTransient, !standing.isEmpty, standing.owner == position
+    private func goesOnAlone(after failure: Failure, _ stored: StoredBytes) -> Bool {
+        guard areTriedAlone, failure.isTransient, !stored.isEmpty, stored.owner == position
         else { return false }
-        return standing.hasTakenOver || standing.hasMore || learned.overwritesLeft == 0
+        return stored.hasTakenOver || stored.hasMore || learned.overwritesLeft == 0
     }
 
     private mutating func goOn(
         after failure: Failure,
-        _ standing: Standing,
+        _ stored: StoredBytes,
         givingUp isWorthless: Bool
     ) -> Next {
         if isAtHome, !failure.isTransient { homeHasNone = true }
-        let hasHope = failure.isTransient && !standing.isEmpty
+        let hasHope = failure.isTransient && !stored.isEmpty
         refusals.append(Refusal(failure: failure, hasHope: hasHope))
         guard rotatesPast() else {
             // If the task fails with a wrong file, its bytes stay for the user to look at.
@@ -346,7 +346,7 @@ package struct Sources: Hashable, Sendable {
 
     private mutating func beginRound() {
         failed = wrongPositions
-        unheard = failed
+        askedLast = failed
         position = urls.indices.first { !failed.contains($0) } ?? 0
     }
 
@@ -369,8 +369,8 @@ package struct Sources: Hashable, Sendable {
         failed.insert(position)
         if rotatesToUnfailed() { return true }
         guard rest == nil, !refusals.contains(where: \.hasHope) else { return false }
-        failed.subtract(unheard)
-        unheard = []
+        failed.subtract(askedLast)
+        askedLast = []
         return rotatesToUnfailed()
     }
 

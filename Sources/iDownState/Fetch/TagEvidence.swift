@@ -29,20 +29,20 @@ package struct TagEvidence: Hashable, Sendable {
     package private(set) var givenUp: Int64 = 0
     /// The opaque parts of the ETags in this attempt's answers, beginning with the first one that
     /// differs from the recorded ETag.
-    private var heard: Set<String> = []
+    private var seen: Set<String> = []
     private var answersLeft = Self.answers
 
     package init() {}
 
     /// Whether this attempt's answers had several ETags.
-    package var showsSeveralTags: Bool { heard.count > 1 }
+    package var showsSeveralTags: Bool { seen.count > 1 }
 
     /// Whether new connections have to be asked before another ETag means anything.
     ///
     /// - Parameter onDisk: the number of bytes that another file would cost.
     /// - Returns: whether to ask; false also where every answer had the recorded ETag.
     package func isOpen(onDisk: Int64) -> Bool {
-        !heard.isEmpty && meaning(onDisk: onDisk) == .unknown
+        !seen.isEmpty && meaning(onDisk: onDisk) == .unknown
     }
 
     /// Judges an ETag that differs from the recorded one, at the host that gave both.
@@ -61,14 +61,14 @@ package struct TagEvidence: Hashable, Sendable {
     ///   - tag: the answer's ETag; nil where it has none.
     ///   - recorded: the recorded ETag.
     ///   - isNewConnection: whether the connection was made to see the ETag.
-    package mutating func hear(
+    package mutating func note(
         _ tag: EntityTag?,
         recorded: EntityTag,
         isNewConnection: Bool
     ) {
         if isNewConnection { answersLeft = max(0, answersLeft - 1) }
-        guard let tag, !tag.matches(recorded) || !heard.isEmpty else { return }
-        heard.insert(tag.opaque)
+        guard let tag, !tag.matches(recorded) || !seen.isEmpty else { return }
+        seen.insert(tag.opaque)
     }
 
     /// Starts anew with another file; `count` bytes were given up because of another ETag alone.
@@ -79,7 +79,7 @@ package struct TagEvidence: Hashable, Sendable {
 
     /// Forgets the ETags of the last attempt: they say nothing about the host's present file.
     package mutating func beginAttempt() {
-        heard = []
+        seen = []
         answersLeft = Self.answers
     }
 }

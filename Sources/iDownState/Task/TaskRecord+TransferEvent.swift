@@ -28,7 +28,7 @@ extension TaskRecord {
             if let folder { request.directory = folder }
             return complete(name, size, integrity, at: now)
         case .failed(let failure): return fail(failure, at: now, jitter: jitter, took)
-        case .held(let obstacle): return stepAside(for: obstacle, at: now)
+        case .held(let obstacle): return holdTransfer(by: obstacle, at: now)
         }
     }
 
@@ -104,7 +104,7 @@ extension TaskRecord {
     }
 
     /// Holds the task, and keeps its bytes and its count of tries.
-    private mutating func stepAside(for obstacle: Obstacle, at now: WallTime) -> [Effect] {
+    private mutating func holdTransfer(by obstacle: Obstacle, at now: WallTime) -> [Effect] {
         guard state == .downloading else { return [] }
         noteProgress()
         return hold(by: obstacle, at: now) + [.fillSlots]
@@ -119,7 +119,7 @@ extension TaskRecord {
         guard state == .downloading else { return [] }
         hostHasAnswered = hostHasAnswered || failure.isAfterAnswer
         // A full disk is not a failed try: the task waits for space.
-        if failure.neededSpace != nil { return stepAside(for: .diskFull(failure), at: now) }
+        if failure.neededSpace != nil { return holdTransfer(by: .diskFull(failure), at: now) }
         // A file that failed its checksum is not published; any other may already be.
         if failure.code.spoilsContent { intent = nil }
         noteProgress()

@@ -352,7 +352,7 @@ private struct FileMove: Sendable {
         }
         let byteCount = record.segments.byteCount
         try await onTarget { () throws(FileError) in
-            copy.carry(byteCount: byteCount)
+            copy.writeRecordAttribute(byteCount: byteCount)
             try copy.synchronize()
         }
     }

@@ -39,7 +39,7 @@ extension FileSystem {
             let portion = UnsafeRawBufferPointer(
                 rebasing: rest.prefix(faults?.longestWrite ?? .max)
             )
-            witness?.willWrite(descriptor, at: offset, count: portion.count)
+            observer?.willWrite(descriptor, at: offset, count: portion.count)
             let written = try call("pwrite") {
                 pwrite(descriptor, portion.baseAddress, portion.count, off_t(offset))
             }
@@ -72,7 +72,7 @@ extension FileSystem {
     /// Makes the bytes durable, and the metadata needed to read them; fdatasync(2).
     package func synchronizeData(of descriptor: Int32) throws(FileError) {
         _ = try call("fdatasync") { fdatasync(descriptor) }
-        witness?.didSynchronize(descriptor)
+        observer?.didSynchronize(descriptor)
     }
 
     /// Starts to write the bytes to the disk and does not wait; sync_file_range(2).
@@ -87,12 +87,12 @@ extension FileSystem {
     /// Makes a file, or the names in a folder, durable; fsync(2).
     package func synchronize(_ descriptor: Int32) throws(FileError) {
         _ = try call("fsync") { fsync(descriptor) }
-        witness?.didSynchronize(descriptor)
+        observer?.didSynchronize(descriptor)
     }
 
     /// Sets the length of a file; ftruncate(2).
     package func truncate(_ descriptor: Int32, to length: Int64) throws(FileError) {
-        witness?.willTruncate(descriptor, to: length)
+        observer?.willTruncate(descriptor, to: length)
         _ = try call("ftruncate") { ftruncate(descriptor, off_t(length)) }
     }
 

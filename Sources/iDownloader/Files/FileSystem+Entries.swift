@@ -46,7 +46,7 @@ extension FileSystem {
         _ = try call("renameat2", on: new) {
             renameat2(folder, old, target, new, CLINUX_RENAME_NOREPLACE)
         }
-        if folder == target { witness?.didRename(old, as: new, in: folder) }
+        if folder == target { observer?.didRename(old, as: new, in: folder) }
     }
 
     /// Gives a file a second name, which must be free, in its folder or another one; linkat(2).

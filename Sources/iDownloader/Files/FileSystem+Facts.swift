@@ -12,7 +12,7 @@ extension FileSystem {
     package func freeBytes(at descriptor: Int32) throws(FileError) -> Int64 {
         var status = statvfs()
         _ = try call("fstatvfs") { fstatvfs(descriptor, &status) }
-        if faults?.takeFullness() == true || witness?.isFull == true { return 0 }
+        if faults?.takeFullness() == true || observer?.isFull == true { return 0 }
         // Some file systems make inodes on demand, and report a total of 0 inodes.
         if status.f_files > 0, status.f_favail == 0 { return 0 }
         let (bytes, overflow) = UInt64(status.f_bavail)

@@ -9,13 +9,13 @@ import Synchronization
 /// ``FaultPlan`` it makes the n-th call fail; without one that costs a test for nil.
 package final class FileSystem: Sendable {
     let faults: FaultPlan?
-    let witness: (any DiskWitness)?
+    let observer: (any DiskObserver)?
     /// The umask, read once because nothing changes it while the process runs; nil before that.
     let knownUmask = Mutex<mode_t?>(nil)
 
-    package init(faults: FaultPlan? = nil, witness: (any DiskWitness)? = nil) {
+    package init(faults: FaultPlan? = nil, observer: (any DiskObserver)? = nil) {
         self.faults = faults
-        self.witness = witness
+        self.observer = observer
     }
 
     /// Makes one call that takes a name; fails with ENAMETOOLONG if a fault plan allows shorter
@@ -36,7 +36,7 @@ package final class FileSystem: Sendable {
         _ operation: StaticString,
         _ body: () -> Answer
     ) throws(FileError) -> Answer {
-        if let errno = witness?.refusal(of: operation) { throw .system(errno, operation) }
+        if let errno = observer?.refusal(of: operation) { throw .system(errno, operation) }
         while true {
             let fault = faults?.next(operation)
             if fault == nil || fault?.manner == .answerLost {

@@ -19,13 +19,13 @@ extension PartFile {
     /// Failures are ignored because not every file system has attributes.
     ///
     /// - Parameter byteCount: the number of bytes that the record claims.
-    func carry(byteCount: Int64) {
+    func writeRecordAttribute(byteCount: Int64) {
         let text = "\(file.fileSystem) \(file.mark) \(byteCount)"
         try? fileSystem.setAttribute(Self.attribute, to: text, of: number)
     }
 
     /// Removes the attribute, which a finished file must not have.
-    func stopCarrying() { try? fileSystem.removeAttribute(Self.attribute, of: number) }
+    func removeRecordAttribute() { try? fileSystem.removeAttribute(Self.attribute, of: number) }
 }
 
 extension OpenFolder {

@@ -64,7 +64,7 @@ extension PartFile {
     /// - Throws: `nameTaken` if another file has the name.
     func publishUnnamed() throws(FileError) -> Bool {
         guard try give(file.name) else { return false }
-        fileSystem.witness?.didLink(as: file.name, in: folder.number)
+        fileSystem.observer?.didLink(as: file.name, in: folder.number)
         return true
     }
 

@@ -14,7 +14,7 @@ final class Conversation {
         /// `from` is how far away the redirecting host is.
         case redirected(to: String, from: SocketAddress.Reach)
         /// The host may speak HTTP/2 only: the same request is repeated over HTTP/2.
-        case sameAgain
+        case repeatOverHTTP2
     }
 
     private let attempt: Attempt
@@ -55,7 +55,7 @@ final class Conversation {
                 at: hop.origin
             )
         {
-            return .sameAgain
+            return .repeatOverHTTP2
         }
         attempt.fetch.requests.speaksHTTP1(hop.origin)
         return try end.get()
@@ -281,7 +281,7 @@ final class Conversation {
             attempt.tell(.proven, of: connection.number)
             try await storage.adopt(connection)
             connection.handle.resume()
-            letJoin(connection)
+            allowJoining(connection)
         case .ended:
             break
         }
@@ -334,7 +334,7 @@ final class Conversation {
         case .redirect, .askAgain, .complete, .fail:
             dropBody(of: connection)
         }
-        letJoin(connection)
+        allowJoining(connection)
     }
 
     private func judgement(of connection: Connection) -> Judgement {
@@ -472,9 +472,9 @@ extension Conversation {
     ///
     /// Not allowed if the file cannot have holes: a first byte in the middle would make the kernel
     /// write everything before it, which would block all transfers.
-    private func letJoin(_ lead: Connection) {
+    private func allowJoining(_ lead: Connection) {
         guard attempt.target.hasHoles,
-            attempt.fetch.letJoin(
+            attempt.fetch.allowJoining(
                 lead.number,
                 answeredBy: lead.hop.origin,
                 isByHTTP2: lead.sink.isByHTTP2,

@@ -237,7 +237,7 @@ package final class Engine: Sendable {
 
     /// Keeps findings for the task's next attempt.
     func keep(_ findings: Findings, on task: TaskID) {
-        storedFindings.withLock { $0[task] = findings.fetch.isOfUse ? findings : nil }
+        storedFindings.withLock { $0[task] = findings.fetch.changesNextAttempt ? findings : nil }
     }
 
     /// Drops the findings of a task that is complete or removed.

@@ -214,7 +214,7 @@ final class Storage {
         do throws(TransferEnd) {
             if content.stored != content.synced { try await synchronizeData() }
             try await ledger.commit(.checkpointed(content.synced))
-            await target.carryRecord()
+            await target.writeRecordAttribute()
         } catch {
             // Bytes that could not be synced or recorded are not claimed, and are fetched again.
         }
@@ -224,7 +224,7 @@ final class Storage {
         guard content.stored != content.synced else { return }
         try await synchronizeData()
         try await ledger.commit(.checkpointed(content.synced))
-        await target.carryRecord()
+        await target.writeRecordAttribute()
     }
 
     private func synchronizeData() async throws(TransferEnd) {

@@ -101,10 +101,10 @@ final class TargetFile {
 
     /// Writes the number of recorded bytes into the file's extended attributes, by which a restored
     /// copy is recognised.
-    func carryRecord() async {
+    func writeRecordAttribute() async {
         let byteCount = ledger.segments.byteCount
         guard let part, byteCount > 0 else { return }
-        await disk.run { part.carry(byteCount: byteCount) }
+        await disk.run { part.writeRecordAttribute(byteCount: byteCount) }
     }
 
     private func openedFolder() async throws(TransferEnd) -> OpenFolder {
@@ -333,7 +333,7 @@ extension TargetFile {
             if try part.size() != size { try part.truncate(to: size) }
             try part.setFinalPermissions()
             part.recordOrigin(url: origins.url, referrer: origins.referrer)
-            part.stopCarrying()
+            part.removeRecordAttribute()
             if let changed { part.setModificationTime(changed) }
         }
     }

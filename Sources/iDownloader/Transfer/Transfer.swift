@@ -47,7 +47,7 @@ actor Transfer {
             await storage.keepWhatIsThere()
             switch error {
             case .stopped, .superseded: attempt.tell(.stopped)
-            case .held(let obstacle): failure = await stepAside(for: obstacle)
+            case .held(let obstacle): failure = await recordHold(by: obstacle)
             case .failed(let reason):
                 failure = await target.measuringNeed(
                     await engine.judged(reason, of: attempt),
@@ -111,7 +111,7 @@ actor Transfer {
     /// Records that the attempt ends because of a hold.
     ///
     /// - Returns: the failure to report if the hold could not be recorded; nil otherwise.
-    private func stepAside(for obstacle: Obstacle) async -> Failure? {
+    private func recordHold(by obstacle: Obstacle) async -> Failure? {
         do throws(TransferEnd) {
             try await attempt.ledger.commit(.held(by: obstacle))
             attempt.tell(.stopped, ["why": .text(obstacle.name)])
@@ -285,7 +285,7 @@ actor Transfer {
             }
             switch end {
             case .answered(let answer): return answer
-            case .sameAgain: continue
+            case .repeatOverHTTP2: continue
             case .redirected(let location, let host):
                 do throws(Failure) {
                     hop = try hop.following(location, from: host)
@@ -326,7 +326,7 @@ actor Transfer {
         guard !content.isOfOneAnswer, !attempt.fetch.hasDigest, !attempt.firstHop.url.isHTTP,
             try await !isStillThere()
         else { return }
-        attempt.fetch.bringInOneAnswer()
+        attempt.fetch.fetchInOneAnswer()
         try await fetch()
     }
 

@@ -7,7 +7,7 @@ import iDownTesting
 import iDownloader
 
 /// A disk that forgets what was not synced: a real folder, and a list of what a power cut undoes.
-final class SimulatedDisk: DiskWitness {
+final class SimulatedDisk: DiskObserver {
     private struct Write {
         let offset: Int64
         let count: Int
@@ -82,7 +82,7 @@ final class SimulatedDisk: DiskWitness {
 
     func path(_ name: String) -> String { folder + "/" + name }
 
-    // MARK: DiskWitness
+    // MARK: DiskObserver
 
     func refusal(of call: StaticString) -> Int32? {
         state.withLock { state in

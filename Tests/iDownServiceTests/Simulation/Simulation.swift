@@ -126,7 +126,7 @@ final class Simulation {
         try await compare(with: store)
         let engine = Engine(
             pool: network,
-            fileSystem: FileSystem(witness: disk),
+            fileSystem: FileSystem(observer: disk),
             disk: DiskQueue(blocks: true),
             userAgent: "idown-test/1",
             time: time.seen(by: life)

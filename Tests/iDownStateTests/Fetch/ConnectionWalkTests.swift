@@ -226,7 +226,7 @@ struct ConnectionWorld {
             return
         }
         store(id, from: body.start)
-        _ = fetch.letJoin(id, answeredBy: host, chosen: chosen, at: now)
+        _ = fetch.allowJoining(id, answeredBy: host, chosen: chosen, at: now)
     }
 
     // MARK: What connections do

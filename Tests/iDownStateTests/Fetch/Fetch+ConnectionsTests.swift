@@ -25,7 +25,7 @@ import Testing
         let (lead, _) = fetch.requests.begin(.whole, of: 0, at: .zero)
         Self.judge(&fetch, lead, .begin(known))
         fetch.requests.brings(lead, from: 0, at: .zero)
-        let joins = fetch.letJoin(lead, answeredBy: host, chosen: chosen, at: .zero)
+        let joins = fetch.allowJoining(lead, answeredBy: host, chosen: chosen, at: .zero)
         #expect(joins)
         let steps = fetch.plan(look(wanted: chosen, room: [source: 1]))
         let sources = steps.compactMap { step in
@@ -222,7 +222,7 @@ import Testing
         Self.judge(&fetch, 3, .fail(.status(410)))
         let second = fetch.turnAway(3, status: 410, isHome: false, at: .seconds(1))
         #expect(second == [])
-        #expect(fetch.requests.joining?.homeIsNoHelp == true)
+        #expect(fetch.requests.joining?.hasFailedAtHome == true)
     }
 
     // MARK: Ends
@@ -334,7 +334,7 @@ import Testing
             _ = fetch.open(lead)
             fetch.requests.brings(lead, from: 0, at: .zero)
             fetch.stored(lead, upTo: 1 << 20)
-            return fetch.letJoin(lead, answeredBy: Self.host, chosen: 2, at: .zero)
+            return fetch.allowJoining(lead, answeredBy: Self.host, chosen: 2, at: .zero)
         }
         #expect(joins("\"a\""))
         // The file was replaced, which happens.
@@ -348,7 +348,7 @@ import Testing
     @Test func `nobody is let in while a connection alone is of no use`() {
         var fetch = Self.fetch()
         func joins() -> Bool {
-            fetch.letJoin(1, answeredBy: Self.host, chosen: nil, at: .zero)
+            fetch.allowJoining(1, answeredBy: Self.host, chosen: nil, at: .zero)
         }
         #expect(joins())
         // A comparison is no place to go on from.

@@ -13,21 +13,21 @@ import Testing
     private static let gone = Failure(.serverNotFound, "")
     private static let wrong = Failure(.checksumMismatch, "")
 
-    private static let empty = Sources.Standing(
+    private static let empty = Sources.StoredBytes(
         isEmpty: true,
         owner: nil,
         hasMore: false,
         hasTakenOver: false
     )
     /// Bytes of several sources.
-    private static let mixed = standing(of: nil)
+    private static let mixed = stored(of: nil)
 
-    private static func standing(
+    private static func stored(
         of owner: Int?,
         hasMore: Bool = true,
         hasTakenOver: Bool = false
-    ) -> Sources.Standing {
-        Sources.Standing(
+    ) -> Sources.StoredBytes {
+        Sources.StoredBytes(
             isEmpty: false,
             owner: owner,
             hasMore: hasMore,
@@ -51,9 +51,9 @@ import Testing
         let what: String
         var mirrors = SourcesTests.mirrors
         /// Outcomes before it, with what is on disk then.
-        var before: [(Sources.Outcome, Sources.Standing)] = []
+        var before: [(Sources.Outcome, Sources.StoredBytes)] = []
         let outcome: Sources.Outcome
-        var standing = SourcesTests.empty
+        var stored = SourcesTests.empty
         let next: Sources.Next
         let position: Int
 
@@ -91,15 +91,15 @@ import Testing
         Row(
             what: "a wrong file of one source is given up, and the next is asked",
             outcome: .wrongFile(wrong),
-            standing: standing(of: 0),
+            stored: stored(of: 0),
             next: .ask(givingUp: true),
             position: 1
         ),
         Row(
             what: "a wrong file of several has each of them asked alone, home first",
-            before: [(.failed(reset), standing(of: 0))],
+            before: [(.failed(reset), stored(of: 0))],
             outcome: .wrongFile(wrong),
-            standing: mixed,
+            stored: mixed,
             next: .ask(givingUp: true),
             position: 0
         ),
@@ -107,38 +107,38 @@ import Testing
             what: "a wrong file that is all there is stays to be seen",
             mirrors: [],
             outcome: .wrongFile(wrong),
-            standing: standing(of: 0),
+            stored: stored(of: 0),
             next: .end(.failed(wrong), givingUp: false),
             position: 0
         ),
         Row(
             what: "what has bytes and may pass is tried again before what is wrong",
-            before: [(.failed(reset), standing(of: 0)), (.failed(wrong), standing(of: 0))],
+            before: [(.failed(reset), stored(of: 0)), (.failed(wrong), stored(of: 0))],
             outcome: .failed(gone),
-            standing: standing(of: 0),
+            stored: stored(of: 0),
             next: .end(.failed(reset), givingUp: false),
             position: 2
         ),
         Row(
             what: "the bytes of one whose file is wrong go, those of others stay",
-            before: [(.failed(reset), standing(of: 0))],
+            before: [(.failed(reset), stored(of: 0))],
             outcome: .failed(wrong),
-            standing: standing(of: 0),
+            stored: stored(of: 0),
             next: .ask(givingUp: false),
             position: 2
         ),
         Row(
             what: "bad pieces are asked of the next source",
             outcome: .badPieces,
-            standing: standing(of: 0),
+            stored: stored(of: 0),
             next: .ask(givingUp: false),
             position: 1
         ),
         Row(
             what: "pieces are not repaired for ever",
-            before: Array(repeating: (.badPieces, standing(of: 0)), count: 5),
+            before: Array(repeating: (.badPieces, stored(of: 0)), count: 5),
             outcome: .badPieces,
-            standing: standing(of: 0),
+            stored: stored(of: 0),
             next: .end(.failed(beyondRepair), givingUp: false),
             position: 2
         ),
@@ -179,8 +179,8 @@ import Testing
 
     @Test(arguments: rows) func `an outcome leads to the next source or the end`(row: Row) {
         var sources = Self.sources(row.mirrors)
-        for (outcome, standing) in row.before { _ = sources.next(after: outcome, standing) }
-        #expect(sources.next(after: row.outcome, row.standing) == row.next)
+        for (outcome, stored) in row.before { _ = sources.next(after: outcome, stored) }
+        #expect(sources.next(after: row.outcome, row.stored) == row.next)
         #expect(sources.position == row.position)
     }
 
@@ -196,7 +196,7 @@ import Testing
     @Test func `one that is asked alone goes on in the next attempt while it brings more`() {
         var sources = Self.alone()
         #expect(sources.areTriedAlone && !sources.mayMix)
-        let next = sources.next(after: .failed(Self.reset), Self.standing(of: 0))
+        let next = sources.next(after: .failed(Self.reset), Self.stored(of: 0))
         #expect(next == .end(.failed(Self.reset), givingUp: false))
         let memory = sources.memory(after: Self.reset, owner: 0, isEmpty: false)
         #expect(Self.sources(memory: memory, hasFailed: true, owner: 0).position == 0)
@@ -204,33 +204,33 @@ import Testing
 
     @Test func `one that is asked alone and brings nothing makes room for the next`() {
         var sources = Self.alone()
-        let standing = Self.standing(of: 0, hasMore: false)
-        #expect(sources.next(after: .failed(Self.reset), standing) == .ask(givingUp: false))
+        let stored = Self.stored(of: 0, hasMore: false)
+        #expect(sources.next(after: .failed(Self.reset), stored) == .ask(givingUp: false))
         #expect(sources.position == 1)
     }
 
     @Test func `one that is asked alone keeps what it has once all turns are taken`() {
         var sources = Self.alone()
-        for _ in 0..<4 { sources.takeTurn() }
-        let standing = Self.standing(of: 0, hasMore: false)
-        let next = sources.next(after: .failed(Self.reset), standing)
+        for _ in 0..<4 { sources.countOverwrite() }
+        let stored = Self.stored(of: 0, hasMore: false)
+        let next = sources.next(after: .failed(Self.reset), stored)
         #expect(next == .end(.failed(Self.reset), givingUp: false))
     }
 
     @Test func `a try by hand gives new turns`() {
         var sources = Self.alone()
-        for _ in 0..<4 { sources.takeTurn() }
+        for _ in 0..<4 { sources.countOverwrite() }
         let memory = sources.memory(after: Self.reset, owner: 0, isEmpty: false)
         var again = Self.sources(memory: memory, hasFailed: false, owner: 0)
-        let standing = Self.standing(of: 0, hasMore: false)
-        #expect(again.next(after: .failed(Self.reset), standing) == .ask(givingUp: false))
+        let stored = Self.stored(of: 0, hasMore: false)
+        #expect(again.next(after: .failed(Self.reset), stored) == .ask(givingUp: false))
     }
 
     // MARK: From one attempt to the next
 
     @Test func `an attempt begins past those that are known to be wrong`() {
         var sources = Self.sources()
-        _ = sources.next(after: .wrongFile(Self.wrong), Self.standing(of: 0))
+        _ = sources.next(after: .wrongFile(Self.wrong), Self.stored(of: 0))
         let memory = sources.memory(after: Self.reset, owner: 0, isEmpty: false)
         let next = Self.sources(memory: memory, hasFailed: true)
         #expect(next.position == 1 && next.homeHasNone)
@@ -239,7 +239,7 @@ import Testing
 
     @Test func `a failure that says that nobody has it right trusts all again`() {
         var sources = Self.sources()
-        _ = sources.next(after: .wrongFile(Self.wrong), Self.standing(of: 0))
+        _ = sources.next(after: .wrongFile(Self.wrong), Self.stored(of: 0))
         let memory = sources.memory(after: Self.wrong, owner: nil, isEmpty: true)
         #expect(!memory.hasDoubts)
         #expect(Self.sources(memory: memory).position == 0)
@@ -248,7 +248,7 @@ import Testing
     @Test func `a fresh link is asked whatever its predecessor has brought`() {
         var sources = Self.sources()
         sources.add("https://named.example/file")
-        _ = sources.next(after: .wrongFile(Self.wrong), Self.standing(of: 0))
+        _ = sources.next(after: .wrongFile(Self.wrong), Self.stored(of: 0))
         let memory = sources.memory(after: Self.reset, owner: 0, isEmpty: false)
         let fresh = Sources(home: Self.home + "?fresh", mirrors: [], memory: memory)
         #expect(fresh.isOfAnother(memory))
@@ -273,12 +273,12 @@ import Testing
     }
 
     @Test func `home is gone once its network failed in two attempts without a byte`() {
-        let nothing = Self.standing(of: 0, hasMore: false)
-        for (hasFailed, standing, isGone) in [
-            (true, nothing, true), (false, nothing, false), (true, Self.standing(of: 0), false),
+        let nothing = Self.stored(of: 0, hasMore: false)
+        for (hasFailed, stored, isGone) in [
+            (true, nothing, true), (false, nothing, false), (true, Self.stored(of: 0), false),
         ] {
             var sources = Self.sources(hasFailed: hasFailed)
-            _ = sources.next(after: .failed(Self.reset), standing)
+            _ = sources.next(after: .failed(Self.reset), stored)
             #expect(sources.homeIsGone == isGone)
         }
     }

@@ -53,9 +53,9 @@ import iDownState
     ])
     func `new connections show whether a host gives several tags`(row: Row) {
         var evidence = TagEvidence()
-        evidence.hear(Self.tags[1], recorded: Self.tags[0], isNewConnection: false)
+        evidence.note(Self.tags[1], recorded: Self.tags[0], isNewConnection: false)
         for tag in row.answers {
-            evidence.hear(tag, recorded: Self.tags[0], isNewConnection: true)
+            evidence.note(tag, recorded: Self.tags[0], isNewConnection: true)
         }
         #expect(evidence.meaning(onDisk: row.onDisk) == row.meaning)
         #expect(evidence.isOpen(onDisk: row.onDisk) == row.isOpen)
@@ -64,16 +64,16 @@ import iDownState
 
     @Test func `the recorded tag alone opens no question`() {
         var evidence = TagEvidence()
-        evidence.hear(Self.tags[0], recorded: Self.tags[0], isNewConnection: false)
+        evidence.note(Self.tags[0], recorded: Self.tags[0], isNewConnection: false)
         #expect(!evidence.isOpen(onDisk: Self.limit + 1))
-        evidence.hear(Self.tags[1], recorded: Self.tags[0], isNewConnection: false)
+        evidence.note(Self.tags[1], recorded: Self.tags[0], isNewConnection: false)
         #expect(evidence.isOpen(onDisk: Self.limit + 1))
         #expect(!evidence.showsSeveralTags)
     }
 
     @Test func `the next attempt asks again`() {
         var evidence = TagEvidence()
-        for tag in Self.tags { evidence.hear(tag, recorded: Self.tags[0], isNewConnection: true) }
+        for tag in Self.tags { evidence.note(tag, recorded: Self.tags[0], isNewConnection: true) }
         #expect(evidence.meaning(onDisk: Self.limit + 1) == .nothing)
         evidence.beginAttempt()
         #expect(evidence.meaning(onDisk: Self.limit + 1) == .unknown)

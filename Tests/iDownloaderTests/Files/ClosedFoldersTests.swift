@@ -11,7 +11,7 @@ import iDownTesting
 @Suite(.timeLimit(.minutes(5)))
 struct ClosedFoldersTests {
     /// A disk whose calls do not return while its gate is shut.
-    private final class ShutDisk: DiskWitness {
+    private final class ShutDisk: DiskObserver {
         let gate = DispatchSemaphore(value: 1)
         let isFull = false
 
@@ -36,7 +36,7 @@ struct ClosedFoldersTests {
             let text = path + "/closed"
             try #require(symlink("one", text) == 0)
             let disk = ShutDisk()
-            let system = FileSystem(witness: disk)
+            let system = FileSystem(observer: disk)
             let patient = ClosedFolders(fileSystem: system, longestWait: .seconds(60))
             #expect(patient.paths(of: [text, "relative"]) == [text, path + "/one"])
 

@@ -65,7 +65,7 @@ extension MirrorFailureTests {
     }
 
     /// Both break off: the first with other bytes than the second, which has the right ones.
-    @Test func `who is heard alone is not continued by another, and goes on where it was`()
+    @Test func `a source tried alone is not continued by another, and goes on where it was`()
         async throws
     {
         let other = ServedFile(Sample.replaced, entityTag: "\"other\"")

@@ -151,7 +151,7 @@ import iDownloader
         }
     }
 
-    @Test func `a server that was left in the middle is heard alone where the sum is wrong`()
+    @Test func `a server that was left in the middle is tried alone where the sum is wrong`()
         async throws
     {
         let other = ServedFile(Sample.replaced, entityTag: "\"other\"")

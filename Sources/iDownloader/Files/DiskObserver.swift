@@ -4,7 +4,7 @@
 /// process.
 ///
 /// A simulated power cut undoes what was not synced; a dead process makes no further calls.
-package protocol DiskWitness: Sendable {
+package protocol DiskObserver: Sendable {
     /// Returns the errno with which the call fails; nil lets the call pass.
     func refusal(of call: StaticString) -> Int32?
     /// Whether the disk reports that it has no free bytes.
