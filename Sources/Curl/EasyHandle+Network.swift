@@ -31,13 +31,11 @@ extension EasyHandle {
     /// Sets the user's stored logins and cookies for the host; the request's own fields override
     /// them.
     func applyStoredLogins(_ request: TransferRequest) throws(CurlFailure) {
-        if let file = request.netrcFile,
-            request.headers.allSatisfy({ !$0.isNamed("authorization") })
-        {
+        if let file = request.netrcFile, !request.hasHeader("authorization") {
             try set(CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
             try set(CURLOPT_NETRC_FILE, file)
         }
-        if let file = request.cookieFile, request.headers.allSatisfy({ !$0.isNamed("cookie") }) {
+        if let file = request.cookieFile, !request.hasHeader("cookie") {
             try set(cookieFile: file)
         }
     }

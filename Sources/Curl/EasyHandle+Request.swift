@@ -23,7 +23,7 @@ extension EasyHandle {
         try applyWay(request)
         try applyStoredLogins(request)
         if !request.url.isHTTP { try applyFileServer(request, signingInBy: login) }
-        try set(CURLOPT_HTTPHEADER, Self.headerLines(of: request))
+        try set(CURLOPT_HTTPHEADER, request.headerLines)
         let readsToEnd = try applyReadingToEnd(request)
         if let range = request.range, !readsToEnd {
             // Never RESUME_FROM: with it libcurl treats a 416, and a 200 of the wrong length, as
@@ -92,11 +92,6 @@ extension EasyHandle {
         // libcurl's own bounds (CURL_MAX_READ_SIZE).
         let size = min(max(request.receiveBufferSize, 1024), 10 * 1024 * 1024)
         try set(CURLOPT_BUFFERSIZE, size)
-    }
-
-    private static func headerLines(of request: TransferRequest) -> [String] {
-        let hasEncoding = request.headers.contains { $0.isNamed("accept-encoding") }
-        return (hasEncoding ? [] : ["Accept-Encoding: identity"]) + request.headers.map(\.line)
     }
 }
 

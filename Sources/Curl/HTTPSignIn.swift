@@ -157,9 +157,7 @@ extension TransferRequest {
     /// Whether libcurl may use a login for the host of an HTTP URL; not where the request has an
     /// Authorization field of its own.
     fileprivate var signsIn: Bool {
-        guard url.isHTTP, !headers.contains(where: { $0.isNamed("authorization") }) else {
-            return false
-        }
+        guard url.isHTTP, !hasHeader("authorization") else { return false }
         return credentials != nil || url.user != nil || netrcFile != nil
     }
 }

@@ -41,7 +41,10 @@ public struct TransferRequest: Sendable {
     /// The URL to get; its user and password are used where ``credentials`` is nil.
     public var url: URLReference
     /// Further fields, in order; `Accept-Encoding: identity` is sent unless named here.
-    public var headers: [HeaderField] = []
+    ///
+    /// A name is a token (RFC 9110 section 5.6.2), and a value has no control characters except tab;
+    /// a field that cannot be sent is refused when the transfer begins.
+    public var headers: [(name: String, value: String)] = []
     /// The bytes to ask for, `first-last` or `first-`; nil asks for all.
     public var range: String?
     /// Whether an FTP transfer reads until the server ends the file, whatever the server's SIZE
@@ -112,7 +115,7 @@ public struct TransferRequest: Sendable {
 
     /// Why the request cannot be sent as it is; nil where it can.
     var objection: String? {
-        if let field = headers.first(where: { !$0.isSendable }) {
+        if let field = headers.first(where: { !Self.canSend($0) }) {
             return "The header field \(field.name.isOneLine ? field.name : "") cannot be sent"
         }
         if url.isFolder { return "The URL names a folder instead of a file" }

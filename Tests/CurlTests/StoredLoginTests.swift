@@ -52,7 +52,7 @@ struct StoredLoginTests {
             request.credentials = .init(user: "you", password: "own")
             #expect(await pool.run(request).result == .ok)
             request.credentials = nil
-            request.headers = [.init(name: "authorization", value: "Bearer own")]
+            request.headers = [(name: "authorization", value: "Bearer own")]
             #expect(await pool.run(request).result == .ok)
             let seen = server.requests.map { $0["Authorization"] }
             #expect(seen == [nil, "Basic eW91Om93bg==", "Bearer own"])
@@ -72,7 +72,7 @@ struct StoredLoginTests {
             #expect(await pool.run(request).result == .ok)
             request.cookieFile = folder + "/cookies"
             #expect(await pool.run(request).result == .ok)
-            request.headers = [.init(name: "Cookie", value: "own=1")]
+            request.headers = [(name: "Cookie", value: "own=1")]
             #expect(await pool.run(request).result == .ok)
             let seen = server.requests.map { $0["Cookie"] }
             #expect(seen == ["kept=secret", nil, "set=1", "kept=secret; set=1", "own=1"])

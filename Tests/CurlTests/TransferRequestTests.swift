@@ -38,7 +38,7 @@ struct TransferRequestTests {
         let seen = try await fields { url in
             var request = TransferRequest(url: url, userAgent: "test/1")
             request.headers = [
-                .init(name: "If-Range", value: "\"v1\""), .init(name: "X-E", value: ""),
+                (name: "If-Range", value: "\"v1\""), (name: "X-E", value: ""),
             ]
             request.range = "2-"
             return request
@@ -75,7 +75,7 @@ struct TransferRequestTests {
         try await withPool { pool in
             let url = try URLReference(server.url())
             var full = TransferRequest(url: url, userAgent: "test/1")
-            full.headers = [.init(name: "Cookie", value: "secret")]
+            full.headers = [(name: "Cookie", value: "secret")]
             full.range = "0-1"
             full.credentials = .init(user: "a", password: "b")
             _ = await pool.run(full)
@@ -96,7 +96,7 @@ struct TransferRequestTests {
         try await withPool { pool in
             var request = TransferRequest(url: try URLReference(server.url()))
             switch change {
-            case .header(let name, let value): request.headers = [.init(name: name, value: value)]
+            case .header(let name, let value): request.headers = [(name: name, value: value)]
             case .range(let text): request.range = text
             case .agent(let text): request.userAgent = text
             }

@@ -95,13 +95,13 @@ struct Hop {
             request.admits = { measure($0) >= reach }
         }
         if isHome {
-            request.headers = options.headers.map { .init(name: $0.name, value: $0.value) }
+            request.headers = options.headers.map { ($0.name, $0.value) }
             // Only one Referer may be sent, and the task's own header goes first.
             let hasReferrer = options.headers.contains { $0.name.lowercased() == "referer" }
             if let referrer = options.referrer, !hasReferrer {
                 // A Referer never has a login (RFC 9110 section 10.1.3).
                 let bare = (try? URLReference(referrer))?.withoutUserInfo ?? referrer
-                request.headers.append(Curl.HeaderField(name: "Referer", value: bare))
+                request.headers.append(("Referer", bare))
             }
             if let cookies = options.cookies { request.add(cookies: cookies, asField: true) }
             if let user = home.user {
@@ -139,7 +139,7 @@ struct Hop {
             request.receiveBufferSize = Int(OverlapProof.sample)
         }
         if let ifRange = ask.ifRange {
-            request.headers.append(Curl.HeaderField(name: "If-Range", value: ifRange))
+            request.headers.append(("If-Range", ifRange))
         }
         return request
     }
@@ -155,15 +155,12 @@ extension TransferRequest {
         let given = headers.firstIndex { $0.name.lowercased() == "cookie" }
         guard let given else {
             if isGiven {
-                headers.append(Curl.HeaderField(name: "Cookie", value: cookies))
+                headers.append(("Cookie", cookies))
             } else {
                 self.cookies = cookies
             }
             return
         }
-        headers[given] = Curl.HeaderField(
-            name: headers[given].name,
-            value: headers[given].value + "; " + cookies
-        )
+        headers[given].value += "; " + cookies
     }
 }
