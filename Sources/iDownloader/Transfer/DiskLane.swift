@@ -52,7 +52,6 @@ final class DiskLane: Sendable {
     /// Writes the bytes of files that were opened on this lane; nil for a lane without files.
     let bytes: DiskThread?
     private let waiting = Mutex<[Job]>([])
-    private let closing = Mutex<[Int32]>([])
 
     init(label: String, bytes: DiskThread? = nil) {
         thread = DiskThread(label: label)
@@ -64,20 +63,7 @@ final class DiskLane: Sendable {
     static var current: DiskLane? { DispatchQueue.getSpecific(key: key)?.lane }
 
     /// Closes a descriptor after the work that waits now; returns at once.
-    func close(_ descriptor: Int32) {
-        let isFirst = closing.withLock { closing in
-            closing.append(descriptor)
-            return closing.count == 1
-        }
-        guard isFirst else { return }
-        thread.async { [self] in
-            let descriptors = closing.withLock { closing in
-                defer { closing = [] }
-                return closing
-            }
-            for descriptor in descriptors { _ = Glibc.close(descriptor) }
-        }
-    }
+    func close(_ descriptor: Int32) { thread.async { _ = Glibc.close(descriptor) } }
 
     func submit(_ job: @escaping Job) {
         waiting.withLock { $0.append(job) }
