@@ -97,12 +97,7 @@ extension Connection {
             let subtree = isOfAll ? objects.subtree(around: call.path) : nil
             let start = pendingCalls.start(call.id, hasTask: true) {
                 self.start(call.id) {
-                    let outcome: Result<WireWriter, BusError>
-                    do {
-                        outcome = .success(try await body(call, arguments))
-                    } catch {
-                        outcome = .failure(interface.reply(to: call, thrown: error))
-                    }
+                    let outcome = await interface.outcome(of: body, call, arguments)
                     return await subtree?.judged(outcome, at: call.path) ?? outcome
                 }
             }

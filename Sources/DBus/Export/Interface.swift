@@ -24,6 +24,19 @@ public struct Interface: Sendable {
     let snapshot: (@Sendable (Call) async throws -> WireWriter)?
     private let errors: Wording?
 
+    /// Runs a handler of the interface, and returns its results or the error reply.
+    nonisolated(nonsending) func outcome(
+        of handler: @Sendable (Call, WireReader) async throws -> WireWriter,
+        _ call: Call,
+        _ arguments: WireReader
+    ) async -> Result<WireWriter, BusError> {
+        do {
+            return .success(try await handler(call, arguments))
+        } catch {
+            return .failure(reply(to: call, thrown: error))
+        }
+    }
+
     /// Returns the error reply for an error that a handler of the interface has thrown.
     public typealias Wording = @Sendable (any Error, Call) -> BusError
 

@@ -15,15 +15,6 @@ struct LibDBusCalls: Sendable {
         guard !isFailing, body() != 0 else { throw .noMemory("\(function)") }
     }
 
-    /// Calls a function that returns NULL when memory runs out.
-    func create<Object>(
-        _ function: StaticString,
-        _ body: () -> Object?
-    ) throws(BusError) -> Object {
-        guard !isFailing, let object = body() else { throw .noMemory("\(function)") }
-        return object
-    }
-
     /// Calls a function that returns nil on failure and fills in a `DBusError`.
     func attempt<Object>(
         _ function: StaticString,
