@@ -49,14 +49,8 @@ public struct ListSignals: AsyncSequence, Sendable {
                 case .owner(nil): return .left
                 case .owner: return .anew
                 case .signal(let signal):
-                    switch ManagerNews(signal) {
-                    case .one(let event): return .event(event)
-                    case .changed(let ids, let state, let common):
-                        return .changed(ids, state, common)
-                    case .removed(let ids): return .removed(ids)
-                    case .added: return .anew
-                    case nil: break
-                    }
+                    guard let news = ManagerNews(signal) else { continue }
+                    return news.ofList ?? .anew
                 }
             }
         }

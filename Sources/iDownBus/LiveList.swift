@@ -269,15 +269,11 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 (reading, isBehind) = (nil, !isNextKnown)
                 isNextKnown = false
             case .signal(let signal):
-                switch ManagerNews(signal) {
-                case .one(let event): rest = [.event(event)]
-                case .changed(let ids, let state, let common): rest = [.changed(ids, state, common)]
-                case .removed(let ids): rest = [.removed(ids)]
-                // The signal does not contain the tasks' names and URLs.
-                case .added(let ids, _):
+                let news = ManagerNews(signal)
+                rest = [news?.ofList].compactMap(\.self)
+                if case .added(let ids, _) = news {
                     announced.formUnion(ids)
                     isBehind = true
-                case nil: break
                 }
             }
             return true

@@ -124,6 +124,16 @@ enum ManagerNews: Sendable {
     case changed([String], TaskProperties.State, [String: Value])
     case removed([String])
 
+    /// The news for a list; nil for added tasks, whose names and URLs the signal does not contain.
+    var ofList: ListNews? {
+        switch self {
+        case .one(let event): .event(event)
+        case .changed(let ids, let state, let common): .changed(ids, state, common)
+        case .removed(let ids): .removed(ids)
+        case .added: nil
+        }
+    }
+
     /// Reads a signal; nil for one that this version does not know.
     init?(_ signal: SignalMessage) {
         typealias Known = Contract.Signal
