@@ -15,8 +15,8 @@ extension AddOptions {
         .init("headers", \.headers, read: HeaderRules.headers) { headers in
             headers.isEmpty ? nil : dictionary(of: headers)
         },
-        .init("referrer", \.referrer, fieldValue),
-        .init("user-agent", \.userAgent, fieldValue),
+        .init("referrer", \.referrer, fieldValue(of: HeaderRules.maximumBytes)),
+        .init("user-agent", \.userAgent, fieldValue(of: HeaderRules.maximumBytes)),
         .init("token", \.token, token),
         .init("on-existing", word: \.onExisting),
         .init("speed-limit", \.speedLimit, within: Contract.speedLimit),
@@ -25,9 +25,7 @@ extension AddOptions {
         .init("expected-size", \.expectedSize, within: 0...UInt64(Int64.max)),
         .init("when-done", word: \.whenDone),
         .init("retry-for", \.retryFor, within: Contract.retryFor),
-        .init("cookies", \.cookies) { (name, text) throws(ManagerError) in
-            try fieldValue(name, text, of: HeaderRules.maximumCookieBytes)
-        },
+        .init("cookies", \.cookies, fieldValue(of: HeaderRules.maximumCookieBytes)),
     ])
 
     /// Decodes the options of a call.
@@ -100,23 +98,20 @@ extension AddOptions {
         return urls
     }
 
+    /// Returns the rule for the value of a header: no control characters, and at most this many
+    /// bytes.
     private static func fieldValue(
-        _ name: OptionName,
-        _ text: String
-    ) throws(ManagerError) -> String {
-        try fieldValue(name, text, of: HeaderRules.maximumBytes)
-    }
-
-    private static func fieldValue(
-        _ name: OptionName,
-        _ text: String,
         of most: Int
-    ) throws(ManagerError) -> String {
-        guard HeaderRules.isFieldValue(text) else {
-            throw name.refusal("must not contain control characters")
+    ) -> @Sendable (OptionName, String) throws(ManagerError) -> String? {
+        { name, text throws(ManagerError) in
+            guard HeaderRules.isFieldValue(text) else {
+                throw name.refusal("must not contain control characters")
+            }
+            guard text.utf8.count <= most else {
+                throw name.refusal("must have at most \(most) bytes")
+            }
+            return text
         }
-        guard text.utf8.count <= most else { throw name.refusal("must have at most \(most) bytes") }
-        return text
     }
 
     private static func token(_ name: OptionName, _ token: String) throws(ManagerError) -> String {
