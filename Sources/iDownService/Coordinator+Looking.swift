@@ -84,24 +84,11 @@ extension Coordinator {
         try await collect(into: page, take) { snapshot, view, body throws(StoreFailure) in
             var search = search
             if search.order == .timeLeft {
-                let running = try Self.byTimeLeft(snapshot, view)
+                let running = try snapshot.runningByTimeLeft(view)
                 search.first = search.isDescending ? running.reversed() : running
             }
             return try snapshot.forEachFound(search, body)
         }
-    }
-
-    /// Returns the running tasks whose time left is known, the shortest first.
-    private static func byTimeLeft(
-        _ snapshot: Snapshot,
-        _ view: (TaskRecord) -> TaskSnapshot
-    ) throws(StoreFailure) -> [TaskID] {
-        var found: [(left: Double, id: TaskID)] = []
-        try snapshot.forEachTask(in: .downloading) { record in
-            if let left = TaskProperties(view(record)).timeLeft { found.append((left, record.id)) }
-            return true
-        }
-        return found.sorted { $0 < $1 }.map(\.id)
     }
 
     private func collect<Page: Sendable>(
@@ -205,5 +192,19 @@ extension Coordinator {
     ) async -> Value? {
         guard engine.disk.fileSystem(of: directory) != nil else { return await body() }
         return await withTimeLimit(limit, body)
+    }
+}
+
+extension Snapshot {
+    /// Returns the running tasks whose time left is known, the shortest first.
+    fileprivate func runningByTimeLeft(
+        _ view: (TaskRecord) -> TaskSnapshot
+    ) throws(StoreFailure) -> [TaskID] {
+        var found: [(left: Double, id: TaskID)] = []
+        try forEachTask(in: .downloading) { record in
+            if let left = TaskProperties(view(record)).timeLeft { found.append((left, record.id)) }
+            return true
+        }
+        return found.sorted { $0 < $1 }.map(\.id)
     }
 }
