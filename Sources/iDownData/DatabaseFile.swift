@@ -91,8 +91,9 @@ struct DatabaseFile {
             let all = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
             guard unused >= 256, unused >= all / 4 * 3 else { return }
             // The copy may hold secrets, and is not written to a file in another folder.
-            try database.execute(sql: "PRAGMA temp_store = MEMORY; VACUUM")
-            try database.execute(sql: "PRAGMA temp_store = DEFAULT")
+            try database.execute(sql: "PRAGMA temp_store = MEMORY")
+            defer { try? database.execute(sql: "PRAGMA temp_store = DEFAULT") }
+            try database.execute(sql: "VACUUM")
         }
     }
 

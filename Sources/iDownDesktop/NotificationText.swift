@@ -40,7 +40,9 @@ struct NotificationGroup: Hashable, Sendable {
     }
 
     mutating func add(unlisted ids: some Sequence<String>) {
-        for id in ids where more.count < Self.maxIDs { more.insert(id) }
+        for id in ids where more.count < Self.maxIDs && !tasks.contains(where: { $0.id == id }) {
+            more.insert(id)
+        }
     }
 
     /// Adds the tasks of a newer group.

@@ -60,6 +60,8 @@ struct Admission {
             if let origin = candidate.origin { passedOver.origins.insert(origin) }
         case .diskFull:
             passedOver.directories.insert(candidate.directory)
+            // The folder may be written in other bytes than an equal one in the set.
+            passedOver.ids.insert(candidate.id)
         }
         return nil
     }

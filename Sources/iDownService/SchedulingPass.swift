@@ -6,6 +6,9 @@ import iDownState
 
 /// The last step of each transaction, which fills the slots that its changes have freed.
 final class SchedulingPass: Sendable {
+    /// The most tasks of disks that do not answer that one query finds.
+    private static let mostSilent = 256
+
     let slots: Int
     /// Whether tasks go back to the queue if more run than there are slots.
     private let displaces: Bool
@@ -99,13 +102,17 @@ final class SchedulingPass: Sendable {
         while true {
             let started = changes.count(where: \.starts)
             let free = slots - running.count - started
+            // Of a disk that does not answer there may be many folders: they are found by the hundred.
+            let isAmongSilent = free > 0 && !admission.passedOver.silentDirectories.isEmpty
             let candidates = try transaction.nextWaiting(
-                limit: max(0, free),
+                limit: isAmongSilent ? max(free, Self.mostSilent) : max(0, free),
                 excluding: admission.passedOver
             )
-            let silent = candidates.map(\.directory).filter(surroundings.isSilent)
+            let silent = candidates.filter { surroundings.isSilent($0.directory) }
             guard silent.isEmpty else {
-                admission.passedOver.silentDirectories.formUnion(silent)
+                admission.passedOver.silentDirectories.formUnion(silent.map(\.directory))
+                // A folder may be written in other bytes than an equal one in the set.
+                admission.passedOver.ids.formUnion(silent.map(\.id))
                 continue
             }
             let decisions = Scheduler.decide(

@@ -58,9 +58,11 @@ final class SpaceWatch {
         // The list cannot be read now: look again later.
         guard let held else { return true }
         let directories = fullDirectories.union(held.map(\.request.directory))
-        let measured = await measure(directories, in: coordinator)
+        let (measured, silent) = await measure(directories, in: coordinator)
         let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
-        let waiters = held.map { record in
+        // Tasks on a disk that does not answer would only hang, and take slots from others.
+        let askable = held.filter { !silent.contains($0.request.directory) }
+        let waiters = askable.map { record in
             SpacePolicy.Waiter(
                 id: record.id,
                 // If a folder cannot be looked at, the task's transfer reports what is wrong.
@@ -80,13 +82,15 @@ final class SpaceWatch {
 
     /// Measures free space, and updates the folders with less than the reserve.
     ///
-    /// - Returns: the free space of the folders where it is known.
+    /// - Returns: the free space of the folders where it is known, and the folders whose disk does
+    ///   not answer.
     @discardableResult
     private func measure(
         _ directories: Set<String>,
         in coordinator: isolated Coordinator
-    ) async -> [String: (device: UInt64, bytes: Int64)] {
+    ) async -> (free: [String: (device: UInt64, bytes: Int64)], silent: Set<String>) {
         var measured: [String: (device: UInt64, bytes: Int64)] = [:]
+        var silent: Set<String> = []
         var silentDevices: Set<UInt64> = []
         var hasRoomAgain = false
         let engine = coordinator.engine
@@ -100,6 +104,7 @@ final class SpaceWatch {
                 }
             guard let space = found else {
                 silentDevices.insert(device)
+                silent.insert(directory)
                 continue
             }
             measured[directory] = space
@@ -111,6 +116,6 @@ final class SpaceWatch {
         }
         // Tasks that were passed over for lack of room, but never held, get no other notice of it.
         if hasRoomAgain { coordinator.fillSlots() }
-        return measured
+        return (measured, silent)
     }
 }

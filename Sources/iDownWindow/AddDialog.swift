@@ -240,7 +240,9 @@ final class AddDialog {
                     metalinks.removeFirst()
                 }
                 tasks.tellAdded(ids)
-                dialog.close()
+                guard !dialog.isClosed else { return }
+                keep([], before)
+                if Self.lines(of: buffer).isEmpty { dialog.close() }
             } catch {
                 if !ids.isEmpty {
                     tasks.tellAdded(ids)

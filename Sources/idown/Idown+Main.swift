@@ -53,17 +53,18 @@ extension Idown {
         }
     }
 
-    /// Returns the words with the value of a short option, `-n3`, as a word of its own.
+    /// Returns the words with a `=` before the value of a short option, `-n3`.
     ///
-    /// ArgumentParser would split such a value at a `=`, which cookies and URLs have.
+    /// ArgumentParser would split such a word at the first `=`, which cookies and URLs have. A value of
+    /// its own must not begin with a dash.
     private static func separated(_ words: some Sequence<String>) -> [String] {
         var isOption = true
-        return words.flatMap { word in
+        return words.map { word in
             if word == "--" { isOption = false }
             guard isOption, let match = word.wholeMatch(of: /(?s)(-[AHbdeinou])([^=].*)/) else {
-                return [word]
+                return word
             }
-            return [String(match.1), String(match.2)]
+            return "\(match.1)=\(match.2)"
         }
     }
 

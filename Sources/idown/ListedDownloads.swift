@@ -66,7 +66,9 @@ struct ListedDownloads {
         _ options: AddOptions,
         into ids: inout [String]
     ) async throws(ManagerError) {
+        // Only the files of downloads that are in the list are looked at.
         if let usualFolder, case let folder = options.directory ?? usualFolder,
+            urls.contains(where: { URLText($0).map { tasks[$0.encoded] != nil } ?? false }),
             !TimeLimit.diskAnswers(folder)
         {
             throw ManagerError(.invalidDestination, "cannot reach \(folder): \(TimeLimit.noAnswer)")

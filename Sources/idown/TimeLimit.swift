@@ -43,11 +43,15 @@ enum TimeLimit {
         _ body: @escaping @Sendable () -> Value
     ) -> Value? { run([body], atMost: limit)[0] }
 
+    /// The paths whose disk did not answer: nobody waits for one of them again.
+    private static let silent = Mutex<Set<String>>([])
+
     /// Returns whether the disk of a file or a folder answers: open(2), pread(2).
     ///
     /// A pipe is not opened, because its writer may take as long as it likes.
     static func diskAnswers(_ path: String) -> Bool {
-        run {
+        guard !silent.withLock({ $0.contains(path) }) else { return false }
+        let answer = run {
             var status = stat()
             guard stat(path, &status) == 0 else { return true }
             guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { return true }
@@ -56,7 +60,9 @@ enum TimeLimit {
             pread(file, &byte, 1, 0)
             close(file)
             return true
-        } == true
+        }
+        if answer == nil { silent.withLock { _ = $0.insert(path) } }
+        return answer != nil
     }
 
     /// Returns whether there is something at a path: access(2); false where the disk does not answer.

@@ -43,8 +43,10 @@ struct ServiceHost: DesktopHost {
             guard let task = try? await coordinator.task(id) else { continue }
             if verb != .retry || task.record.state == .failed { fitting.append(id) }
         }
-        // Errors are ignored: a task was removed or has ended in the meantime.
-        _ = try? await coordinator.carryOut(command, on: fitting)
+        // One that was removed in the meantime refuses the whole; then each has its own call. Errors are
+        // ignored: a task was removed or has ended in the meantime.
+        if (try? await coordinator.carryOut(command, on: fitting)) != nil { return }
+        for id in fitting { _ = try? await coordinator.carryOut(command, on: id) }
     }
 
     func carryOutOnAll(_ verb: DesktopVerb) async {
