@@ -35,16 +35,15 @@ extension Connection {
         return try await answer(to: send(message, timeout: timeout)).get()
     }
 
-    /// Sends a message that may get an answer, and returns an id for ``answer(to:)``.
+    /// Sends a message that may get an answer, and returns an id for ``answer(to:)``, which has to be
+    /// called.
     func send(_ message: borrowing Message, timeout: Duration) throws(BusError) -> Int {
         let id = makeID()
-        let pending = try PendingReply(
+        pendingReplies[id] = try PendingReply(
             sending: message,
             over: try openLink(),
-            timeout: timeout,
-            id: id
+            timeout: timeout
         )
-        pendingReplies[id] = pending
         return id
     }
 
@@ -63,9 +62,5 @@ extension Connection {
 
     private func end(of pending: PendingReply) async -> Result<WireReader, BusError> {
         await withCheckedContinuation { pending.resumeAtEnd($0) }
-    }
-
-    nonisolated func forgetReply(_ id: Int) {
-        assumeIsolated { $0.pendingReplies[id] = nil }
     }
 }

@@ -8,24 +8,20 @@ internal import CDBus
 /// timeout, or by ``abandon(_:)``.
 final class PendingReply {
     private let link: Link
-    /// The connection's id for this call.
-    private let id: Int
     private var pending: OpaquePointer?
     private var outcome: Result<WireReader, BusError>?
     private var continuation: CheckedContinuation<Result<WireReader, BusError>, Never>?
 
     /// Sends a call, with `dbus_connection_send_with_reply`.
     ///
-    /// The call is abandoned after the timeout; 24 days or more mean no timeout. The connection
-    /// forgets the call by its id when the reply has arrived or the call has been abandoned.
+    /// The call is abandoned after the timeout; 24 days or more mean no timeout. An outcome that comes
+    /// before anybody waits for it is kept.
     init(
         sending message: borrowing Message,
         over link: Link,
-        timeout: Duration,
-        id: Int
+        timeout: Duration
     ) throws(BusError) {
         self.link = link
-        self.id = id
         var pending: OpaquePointer?
         let pointer = message.pointer
         let milliseconds = Self.milliseconds(timeout)
@@ -92,7 +88,6 @@ final class PendingReply {
         release()
         continuation?.resume(returning: result)
         continuation = nil
-        link.owner.forgetReply(id)
     }
 
     private func release() {
