@@ -56,8 +56,16 @@ extension ServiceUnderTest {
         return state
     }
 
-    /// Returns the states of a task that `TaskChanged` has announced so far, one per change.
-    package func announcedStates(of id: String) -> [String] {
+    /// Returns the states of a task that `TaskChanged` has announced so far, one per change, once it
+    /// has announced `last`: an answer may come before the signal.
+    package func announcedStates(
+        of id: String,
+        through last: String
+    ) async throws -> [String] {
+        try await signals.first(after: 0, "task \(id) to be announced as \(last)") { signal in
+            signal.member == "TaskChanged" && signal.arguments.first == .string(id)
+                && signal.arguments.dropFirst().first == .string(last)
+        }
         var states: [String] = []
         for signal in signals.signals where signal.arguments.first == .string(id) {
             guard signal.member == "TaskChanged", case .string(let state) = signal.arguments[1],

@@ -45,7 +45,9 @@ import iDownTesting
                 let id = try await service.add(Self.far)
                 try await service.waitForHold(.metered, of: id)
                 #expect(try await service.client.explain(id) == ["metered network"])
-                #expect(service.announcedStates(of: id) == ["waiting"])
+                #expect(
+                    try await service.announcedStates(of: id, through: "waiting") == ["waiting"]
+                )
                 #expect(try await service.client.getTask(id).attempts == 0)
                 let near = try await service.add(server.url("/near"))
                 try await service.waitForState("completed", of: near)
@@ -72,7 +74,9 @@ import iDownTesting
                 let next = try await service.add(Self.far + "2")
                 try await service.waitForHold(.offline, of: next)
                 #expect(try await service.client.getTask(next).attempts == 0)
-                #expect(service.announcedStates(of: next) == ["waiting"])
+                #expect(
+                    try await service.announcedStates(of: next, through: "waiting") == ["waiting"]
+                )
                 try await mock.update(["Connectivity": .uint32(4)])
                 try await service.waitForState("downloading", of: next)
             }

@@ -69,7 +69,8 @@ struct DownloadTests {
             host.letGo()
             try await service.waitForState("completed", of: id)
             #expect(try await service.client.getTask(id).state == .completed)
-            #expect(service.announcedStates(of: id) == ["downloading", "completed"])
+            let states = try await service.announcedStates(of: id, through: "completed")
+            #expect(states == ["downloading", "completed"])
             let members = service.signals.signals.filter { $0.interface == "org.idown.Manager1" }
             #expect(members.first?.member == "TaskAdded")
         }
