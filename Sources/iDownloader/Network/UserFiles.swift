@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import Executors
 import Glibc
 import Synchronization
 
@@ -52,8 +51,16 @@ final class UserFiles: Sendable {
         var paths: [String] = []
         /// The file among them that lists known SSH hosts.
         var knownHosts: String?
-        /// The callers that wait for the next look.
+        /// The callers that wait for the next look, and those that wait for the one under way.
         var waiters: [CheckedContinuation<Void, Never>] = []
+        var served: [CheckedContinuation<Void, Never>] = []
+        /// Whether ``UserFiles/watch()`` runs.
+        var isWatched = false
+
+        mutating func takeServed() -> [CheckedContinuation<Void, Never>] {
+            defer { served = [] }
+            return served
+        }
     }
 
     private static let longestLook: Duration = .seconds(2)
@@ -66,7 +73,7 @@ final class UserFiles: Sendable {
     /// Returns the copy of a file as of the last look; nil if the file could not be read.
     func copy(of path: String) -> Copy? { state.withLock { $0.copies[path] } }
 
-    /// Looks whether files have changed, and waits two seconds at most.
+    /// Looks whether files have changed, and waits for about two seconds at most.
     ///
     /// Calls before the next look begins share that look. If the file system hangs, the earlier
     /// copies stay in use, or none.
@@ -76,24 +83,45 @@ final class UserFiles: Sendable {
     ///   - knownHosts: the file among them that lists known SSH hosts (``KnownHosts``).
     func refresh(_ paths: [String], knownHosts: String? = nil) async {
         guard !paths.isEmpty, !thread.isStuck(for: Self.longestLook) else { return }
-        _ = await withTimeLimit(Self.longestLook) { [self] in
-            await withCheckedContinuation { waiter in
-                let isFirst = state.withLock { state in
-                    (state.paths, state.knownHosts) = (paths, knownHosts)
-                    state.waiters.append(waiter)
-                    return state.waiters.count == 1
-                }
-                if isFirst { thread.async { [self] in look() } }
+        await withCheckedContinuation { waiter in
+            let (isFirst, isWatched) = state.withLock { state in
+                (state.paths, state.knownHosts) = (paths, knownHosts)
+                state.waiters.append(waiter)
+                defer { state.isWatched = true }
+                return (state.waiters.count == 1, state.isWatched)
             }
+            if isFirst { thread.async { [self] in look() } }
+            if !isWatched { Task { [self] in await watch() } }
+        }
+    }
+
+    /// Lets all callers go on where a look takes too long, until no caller waits.
+    ///
+    /// One timer serves all looks, because each start of a transfer looks.
+    private func watch() async {
+        var goesOn = true
+        while goesOn {
+            try? await Task.sleep(for: Self.longestLook / 8)
+            let isStuck = thread.isStuck(for: Self.longestLook)
+            let late = state.withLock { state in
+                defer {
+                    goesOn = !state.served.isEmpty || !state.waiters.isEmpty
+                    state.isWatched = goesOn
+                }
+                guard isStuck else { return [CheckedContinuation<Void, Never>]() }
+                defer { state.waiters = [] }
+                return state.takeServed() + state.waiters
+            }
+            for waiter in late { waiter.resume() }
         }
     }
 
     // MARK: On the reading thread
 
     private func look() {
-        let (paths, knownHosts, waiters) = state.withLock { state in
-            defer { state.waiters = [] }
-            return (state.paths, state.knownHosts, state.waiters)
+        let (paths, knownHosts) = state.withLock { state in
+            (state.served, state.waiters) = (state.waiters, [])
+            return (state.paths, state.knownHosts)
         }
         for path in paths {
             let copy = Self.copy(of: path, unlessIn: copy(of: path)) { bytes in
@@ -102,7 +130,10 @@ final class UserFiles: Sendable {
             // Store each copy immediately: reading the next file may hang.
             state.withLock { $0.copies[path] = copy }
         }
-        state.withLock { $0.copies = $0.copies.filter { paths.contains($0.key) } }
+        let waiters = state.withLock { state in
+            state.copies = state.copies.filter { paths.contains($0.key) }
+            return state.takeServed()
+        }
         for waiter in waiters { waiter.resume() }
     }
 
