@@ -45,6 +45,18 @@ final class Probes {
     }
 }
 
+extension Coordinator {
+    /// Refuses to ask a server while a mistake in the settings hides which proxy the user wants.
+    fileprivate func refuseWithUnknownProxy() throws(Failure) {
+        guard let mistake = holds.wishes.onSettings else { return }
+        throw Failure(
+            .networkUnreachable,
+            "No server is asked before the settings file is right, since it may name a proxy:"
+                + " \(mistake)"
+        )
+    }
+}
+
 extension ManagerService {
     /// Asks a server about a file, without downloading it or adding a task.
     ///
@@ -70,6 +82,7 @@ extension ManagerService {
             throw ManagerError(.failed, "The URL stands for no download. Please report this.")
         }
         do {
+            try await coordinator.refuseWithUnknownProxy()
             let file = try await probes.ask(
                 task.request,
                 for: call.sender?.rawValue ?? "",

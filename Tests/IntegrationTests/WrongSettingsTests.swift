@@ -58,6 +58,10 @@ struct WrongSettingsTests {
         let task = try await service.client.getTask(id)
         #expect(task.hold.rawValue == "settings")
         #expect(task.attempts == 0 && task.downloadedBytes == 0 && task.errorCode.isEmpty)
+        #expect(
+            await refusal { _ = try await service.client.probe(host.url("/probed")) }
+                == .requestFailed
+        )
         #expect(host.requests.isEmpty)
         return id
     }
