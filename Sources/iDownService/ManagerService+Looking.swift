@@ -97,7 +97,7 @@ extension ManagerService {
         try await listing(call) { try await coordinator.tasks(into: $0, $1) }
     }
 
-    /// Returns some tasks in the order of their ids in the call; unknown ids are left out.
+    /// Returns some tasks in the order of their ids in the call, each once; unknown ids are left out.
     ///
     /// - Parameters:
     ///   - call: The call.
@@ -110,7 +110,9 @@ extension ManagerService {
         _ ids: [String],
         _ properties: [TaskProperty]
     ) async throws -> TaskListing {
+        var known: Set<TaskID> = []
         let ids = ids.compactMap { TaskID(TaskPath.id(meantBy: $0)) }
+            .filter { known.insert($0).inserted }
         // Without the id, a client could not tell which task a dictionary describes.
         let keys = properties.isEmpty ? [] : properties + [.id]
         return try await listing(call, of: keys) { try await coordinator.tasks(ids, into: $0, $1) }

@@ -24,20 +24,22 @@ import iDownTesting
         for number in 1...1000 { turns.begin(of: ":1.1") { record.append("many \(number)") } }
         #expect(record.all == ["many 1", "many 2"])
         for number in 1...2 { turns.begin(of: ":1.2") { record.append("few \(number)") } }
-        for _ in 1...4 { turns.end() }
-        #expect(record.all.dropFirst(2) == ["many 3", "few 1", "many 4", "few 2"])
+        #expect(record.all.dropFirst(2) == ["few 1"])
+        turns.end(of: ":1.2")
+        #expect(record.all.dropFirst(3) == ["few 2"])
+        turns.begin(of: ":1.3") { record.append("other") }
+        for client in [":1.1", ":1.1", ":1.2"] { turns.end(of: client) }
+        #expect(record.all.dropFirst(4) == ["many 3", "other", "many 4"])
     }
 
     @Test func `when all are over the next one starts at once`() {
         var turns = AnswerTurns()
         let record = Record()
         for number in 1...5 { turns.begin(of: ":1.1") { record.append("\(number)") } }
-        for _ in 1...5 { turns.end() }
+        for _ in 1...5 { turns.end(of: ":1.1") }
         #expect(record.all == ["1", "2", "3", "4", "5"])
-        turns.begin(of: ":1.2") { record.append("6") }
-        turns.begin(of: ":1.2") { record.append("7") }
-        turns.begin(of: ":1.2") { record.append("8") }
-        #expect(record.all.dropFirst(5) == ["6", "7"])
+        for number in 6...9 { turns.begin(of: ":1.\(number)") { record.append("\(number)") } }
+        #expect(record.all.dropFirst(5) == ["6", "7", "8"])
     }
 
     @Test func `of those who waited for a list and left none is made`() async throws {
@@ -75,11 +77,11 @@ extension ManagerService {
     fileprivate var clientsInLine: Int { answerTurns.clients.count }
 
     fileprivate func takeAllTurns() {
-        while !answerTurns.isFull { answerTurns.begin(of: "") {} }
+        for number in 1...AnswerTurns.most { answerTurns.begin(of: "\(number)") {} }
     }
 
     fileprivate func giveTurnsBack() {
-        for _ in 0..<AnswerTurns.most { answerTurns.end() }
+        for number in 1...AnswerTurns.most { answerTurns.end(of: "\(number)") }
     }
 
     fileprivate func makeList(
