@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Curl
+import Synchronization
 import iDownData
 package import iDownState
 import iDownloader
@@ -61,7 +62,14 @@ extension Coordinator {
     package func edit(_ id: TaskID, _ edit: TaskEdit) async throws {
         moves.expect(id)
         defer { moves.forget(id) }
+        // Where the file was being moved to: that move is given up before the next try.
+        let given = Mutex<Move.Place?>(nil)
         let change = try await decide(on: id) { record throws(Refusal) in
+            let place = given.withLock { given in
+                given = record.destination ?? given
+                return given
+            }
+            let edit = edit.filledIn(from: place, of: record)
             let old = try? URLReference(record.request.url)
             let new = edit.url.flatMap { try? URLReference($0) }
             return try record.edit(edit, isSameOrigin: new == nil || old?.origin == new?.origin)

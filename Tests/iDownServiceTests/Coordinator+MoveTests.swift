@@ -288,6 +288,29 @@ import iDownloader
         }
     }
 
+    @Test func `what another place does not say comes from the move that it takes the place of`()
+        async throws
+    {
+        try await withPartial { hub, id, server in
+            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
+            let coordinator = hub.coordinator
+            let edits = [
+                edit(directory: other, name: "b.bin"), edit(directory: third), edit(name: "c.bin"),
+            ]
+            let disk = await DiskHold(hub, of: id)
+            for edit in edits.prefix(1) { try await coordinator.edit(id, edit) }
+            let others = edits.dropFirst().map { edit in
+                Task.immediate { try await coordinator.edit(id, edit) }
+            }
+            disk.release()
+            for other in others { try await other.value }
+            try await waitForMove(hub, id)
+            #expect(TestFile.names(in: third) == ["c.bin.part"])
+            #expect(TestFile.names(in: other).isEmpty)
+            try await finish(hub, id, server, as: third + "/c.bin")
+        }
+    }
+
     @Test func `a place that is given while the last move ends is not forgotten`() async throws {
         let (held, hold) = ServedFile.held()
         let server = try FaultServer.serving(held)

@@ -108,6 +108,21 @@ extension TaskEdit {
         return new
     }
 
+    /// Fills in what the edit does not say of the file's place, where it takes the place of a move
+    /// that is not over: who asked for that move was told that it is done.
+    ///
+    /// - Parameters:
+    ///   - place: Where the file was to go; nil where it was not moving.
+    ///   - record: The task.
+    /// - Returns: The whole edit.
+    package func filledIn(from place: Move.Place?, of record: TaskRecord) -> TaskEdit {
+        guard directory != nil || fileName != nil, let place else { return self }
+        var edit = self
+        edit.directory = directory ?? place.directory
+        if place.name != record.file?.name { edit.fileName = fileName ?? place.name }
+        return edit
+    }
+
     /// Returns the place that an unfinished task's file is to have after the edit.
     ///
     /// Nil where the edit does not change the place, while no name was chosen, and for a finished
