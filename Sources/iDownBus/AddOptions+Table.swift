@@ -62,8 +62,9 @@ extension AddOptions {
 
 // The rules for values.
 extension AddOptions {
-    /// The longest file name of common file systems, in bytes.
-    private static let maximumFileNameBytes = 255
+    /// The longest file name of common file systems, 255 bytes, without room for ` (99)` and
+    /// `.part`.
+    private static let maximumFileNameBytes = 244
 
     private static let tokenBytes = 1...255
 
@@ -94,6 +95,9 @@ extension AddOptions {
         let (count, most) = (urls.count, Contract.maximumMirrors)
         guard count <= most else {
             throw name.refusal("may hold at most \(most) URLs, not \(count)", .limitExceeded)
+        }
+        guard urls.reduce(0, { $0 + $1.utf8.count }) <= Contract.maximumMirrorBytes else {
+            throw name.refusal("may be at most 1 MiB long in all", .limitExceeded)
         }
         return urls
     }

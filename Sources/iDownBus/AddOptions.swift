@@ -36,7 +36,8 @@ public struct AddOptions: Hashable, Sendable {
     public var token: String?
     /// What to do if the name is taken; nil means ``OnExisting/rename``.
     public var onExisting: OnExisting?
-    /// More URLs of the same file, at most ``Contract/maximumMirrors``.
+    /// More URLs of the same file, at most ``Contract/maximumMirrors`` of together at most
+    /// ``Contract/maximumMirrorBytes``.
     public var mirrors: [String]
     /// The digest that the file must have: `sha-256=<hex>`, or with `sha-1`, `sha-512` or `md5`.
     public var checksum: String?

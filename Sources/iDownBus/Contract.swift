@@ -56,6 +56,9 @@ public enum Contract {
     /// The most URLs in the option `mirrors`.
     public static let maximumMirrors = 100
 
+    /// The most bytes of all URLs in the option `mirrors`: 1 MiB.
+    public static let maximumMirrorBytes = 1 << 20
+
     /// The answer of Wait if the task was removed.
     public static let removed = "removed"
 

@@ -118,6 +118,9 @@ import iDownBus
         let many = (0..<101).map { "https://e.org/\($0)" }
         #expect(refusal(["mirrors": Array(many.prefix(100)).busValue]) == nil)
         #expect(refusal(["mirrors": many.busValue])?.code == .limitExceeded)
+        let long = Array(repeating: "https://e.org/".padding(65_536), count: 17)
+        #expect(refusal(["mirrors": Array(long.prefix(16)).busValue]) == nil)
+        #expect(refusal(["mirrors": long.busValue])?.code == .limitExceeded)
     }
 
     @Test func `a token of 255 bytes is taken and one of 256 is not`() {
@@ -161,5 +164,12 @@ import iDownBus
     @Test func `of several mistakes it is always the same one`() {
         let options: [String: Value] = ["b": .byte(1), "a": .byte(1), "token": .string("")]
         #expect(refusal(options)?.message.contains("\"a\"") == true)
+    }
+}
+
+extension String {
+    /// The text with as many `x` behind it as make it this long, in bytes.
+    fileprivate func padding(_ count: Int) -> String {
+        self + String(repeating: "x", count: count - utf8.count)
     }
 }

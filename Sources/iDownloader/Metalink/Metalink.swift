@@ -32,6 +32,8 @@ package struct Metalink: Hashable, Sendable {
     static let mostURLs = 1000
     /// The most URLs of one file that are kept: the task's own URL and its mirrors.
     static let mostKeptURLs = 101
+    /// The most bytes of these URLs: 1 MiB.
+    static let mostKeptBytes = 1 << 20
 
     /// Whether a file is a metalink by its media type or its name.
     package static func isMeant(mimeType: String, name: String) -> Bool {

@@ -114,7 +114,12 @@ struct MetalinkDraft {
         }
         guard !sources.isEmpty else { return nil }
         // The sort is stable, so the document's order decides among equal priorities.
+        var space = Metalink.mostKeptBytes
         let best = sources.sorted { $0.priority < $1.priority }.prefix(Metalink.mostKeptURLs)
+            .prefix { source in
+                space -= source.url.utf8.count
+                return space >= 0
+            }
         return Metalink.File(
             name: Self.safeName(name ?? ""),
             size: size,
