@@ -58,13 +58,21 @@ extension StandardFolders {
     /// user database: getpwuid(3).
     package static func current() -> StandardFolders {
         var environment: [String: String] = [:]
-        let names = [
-            "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
-            "XDG_RUNTIME_DIR",
-        ]
         for name in names { environment[name] = getenv(name).map { String(cString: $0) } }
         let entry = getpwuid(getuid())
         let home = entry?.pointee.pw_dir.map { String(cString: $0) } ?? "/"
         return StandardFolders(environment: environment, home: home)
     }
+
+    /// The environment variable whose path is not UTF-8; nil where there is none.
+    ///
+    /// Read as text, such a path would be that of another folder.
+    package static var unreadableVariable: String? {
+        names.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
+    }
+
+    private static let names = [
+        "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
+        "XDG_RUNTIME_DIR",
+    ]
 }

@@ -221,7 +221,7 @@ extension ManagerInterface {
         if let key = options.keysOfOneFile.first {
             throw ManagerError(
                 .invalidOption,
-                "\(key) is for one file; a metalink says it of each of its files"
+                "\(key) is for one file; a metalink says it of each of its files."
             )
         }
         return try await service.addMetalink(call, path, options)

@@ -79,6 +79,12 @@ package final class SettingsKeeper: Sendable {
             // Get hides a password, so the value that it returned counts as unchanged.
             guard content != old, content != setting.shown(old) else { return (now, nil) }
             do {
+                if setting.isHidden(content) {
+                    throw ManagerError(
+                        .invalidArguments,
+                        "\(setting.rawValue) has `***` in place of a password. Give the password."
+                    )
+                }
                 if let unknownProxy = now.unknownProxy {
                     throw ManagerError(
                         .storeFailed,

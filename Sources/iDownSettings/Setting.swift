@@ -335,4 +335,10 @@ extension Setting {
         guard start < at, let colon = url[start..<at].firstIndex(of: ":") else { return content }
         return .text(url[...colon] + "***" + url[at...])
     }
+
+    /// Whether a value has `***` in place of a password, as ``shown(_:)`` returns it.
+    package func isHidden(_ content: Content) -> Bool {
+        guard kind == .proxy, case .text(let url?) = content else { return false }
+        return url.contains(":***@") && shown(content) == content
+    }
 }

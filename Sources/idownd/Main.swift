@@ -53,6 +53,11 @@ enum Main {
     private static func serve() async -> Int32 {
         let threshold = LogThreshold()
         let log = Logger(label: "idownd") { _ in StandardErrorLog(threshold: threshold) }
+        if let name = StandardFolders.unreadableVariable {
+            let exit = Exit.failed("the path in \(name) is not UTF-8, which idown cannot use")
+            log.error("\(exit.message)")
+            return exit.status
+        }
         let daemon = Daemon(log: log, threshold: threshold, folders: .current())
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

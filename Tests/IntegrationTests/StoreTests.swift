@@ -49,6 +49,20 @@ struct StoreTests {
         }
     }
 
+    @Test func `a home whose path is not UTF-8 is told, and no other folder is made`()
+        async throws
+    {
+        try await withService(started: false) { service in
+            let home = service.home.path + "/h"
+            let script = "HOME=$(printf '\(home)\\377') exec \"$0\""
+            let child = try await service.launch(under: ["sh", "-c", script])
+            let status = try await within("the service to end") { await child.waitForExit() }
+            #expect(status == .exited(70))
+            #expect(child.standardError.contains("HOME is not UTF-8"), "\(child.standardError)")
+            #expect(!TestFile.names(in: service.home.path).contains { $0.hasPrefix("h\u{fffd}") })
+        }
+    }
+
     @Test func `a list that is none is moved aside, and the service comes up`() async throws {
         try await withService { service in
             let id = try await service.add("http://127.0.0.1:9/x") { $0.paused = true }

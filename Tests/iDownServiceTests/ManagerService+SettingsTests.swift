@@ -244,6 +244,11 @@ import iDownloader
             let file = SettingsFile(folder: scene.home.config + "/idown")
             #expect(file.read().settings.proxy == "http://me:geheim@p:1")
             #expect(file.read().settings.retryFor == 61)
+            // Whoever changes it otherwise has to give the password, too.
+            await #expect(throws: ManagerError.self) {
+                try await client.set(.proxy, to: .text("http://me:***@p:2"))
+            }
+            #expect(file.read().settings.proxy == "http://me:geheim@p:1")
             try await client.set(.proxy, to: .text(nil))
             #expect(file.read().settings.proxy == nil)
         }
