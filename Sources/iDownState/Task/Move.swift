@@ -69,6 +69,9 @@ extension TaskRecord {
             if place.name != file.name { request.fileName = place.name }
             request.directory = place.directory
             self.file = moved
+            // What has failed at the old place is over, unless the task waits or has ended for it.
+            let needsFailure = state.isBackOff || [.failed, .waiting(.space)].contains(state)
+            if failure?.code.isOfSource == false, !needsFailure { failure = nil }
         case .lost where state != .completed:
             move = nil
             if place.name != file.name { request.fileName = place.name }

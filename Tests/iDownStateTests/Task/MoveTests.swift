@@ -63,6 +63,27 @@ import iDownState
         #expect(record == old)
     }
 
+    @Test(arguments: [Situation.pausedWithBytes, .queuedWithBytes, .completed, .failed])
+    func `a file that has arrived tells no more why it could not be moved before`(
+        situation: Situation
+    ) throws {
+        var record = try record(situation)
+        _ = apply(.failed(Failure(.fileNoSpace, "full")), to: &record)
+        var edit = TaskEdit()
+        (edit.directory, edit.fileName) = (Self.place.directory, Self.place.name)
+        _ = try record.edit(edit)
+        _ = apply(.arrived(Self.moved, leavesCopy: false), to: &record)
+        #expect((record.failure == nil) == (record.state != .failed))
+        // What a server or a digest has told is as true there.
+        let mismatch = Failure(.checksumMismatch, "another file")
+        (record.failure, edit.directory) = (mismatch, "/third")
+        _ = try record.edit(edit)
+        let third = Move.Place(directory: "/third", name: Self.place.name)
+        let arrived = MoveEvent.arrived(Self.moved, leavesCopy: false)
+        _ = record.apply(.move(arrived, to: third), at: Sample.now, jitter: 0)
+        #expect(record.request.directory == "/third" && record.failure == mismatch)
+    }
+
     @Test func `a partial file that is gone is not missed`() throws {
         var record = try record()
         _ = apply(.lost, to: &record)
