@@ -51,9 +51,11 @@ package struct KeptLogins: Sendable {
         return Login(user: user, password: text)
     }
 
-    /// Whether a login for a server exists, locked or not.
+    /// Whether a login for a server can be read, or is locked; one that is not locked and yet cannot
+    /// be read counts as none.
     package func isKept(for server: Server) async throws(BusError) -> Bool {
-        try await keyring.hasItems(with: Self.attributes(server))
+        if try await login(for: server) != nil { return true }
+        return try await keyring.hasLockedItems(with: Self.attributes(server))
     }
 
     /// Whether a login can be stored without asking the user.

@@ -55,10 +55,9 @@ package struct SecretService: Sendable {
         try await search(attributes).unlocked
     }
 
-    /// Whether there are items with these attributes, locked or not.
-    package func hasItems(with attributes: [String: String]) async throws(BusError) -> Bool {
-        let (unlocked, locked) = try await search(attributes)
-        return !unlocked.isEmpty || !locked.isEmpty
+    /// Whether there are locked items with these attributes.
+    package func hasLockedItems(with attributes: [String: String]) async throws(BusError) -> Bool {
+        try await !search(attributes).locked.isEmpty
     }
 
     /// Returns the secret of an item.

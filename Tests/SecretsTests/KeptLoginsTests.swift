@@ -63,6 +63,17 @@ struct KeptLoginsTests {
         }
     }
 
+    @Test func `an item that can never be read counts as no login`() async throws {
+        try await withKeyring { (logins, service, _) async throws in
+            #expect(try await logins.keep(Login(user: "me", password: "1"), for: there))
+            let attributes = ["server": here.description, "xdg:schema": "org.idown.Login"]
+            #expect(try await service.keep([65], label: "no user", attributes: attributes))
+            #expect(try await logins.login(for: here) == nil)
+            #expect(try await !logins.isKept(for: here))
+            #expect(try await logins.isKept(for: there))
+        }
+    }
+
     @Test func `of a locked keyring nothing is read, kept or forgotten, and nobody waits`()
         async throws
     {

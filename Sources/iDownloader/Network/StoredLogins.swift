@@ -10,8 +10,8 @@ package protocol StoredLogins: Sendable {
     /// Downloads wait for this, so it answers soon and never asks a person.
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials?
 
-    /// Returns whether there may be a login for a scheme, host and port, readable or not; also true
-    /// if the keyring does not answer.
+    /// Returns whether there is a login for a scheme, host and port that can be read or is locked;
+    /// also true if the keyring does not answer.
     func mayHaveLogin(for origin: URLReference.Origin) async -> Bool
 
     /// Returns the logins that were removed from a task's URLs; nil if they cannot be read now.
