@@ -27,11 +27,14 @@ import iDownTesting
         defer { server.stop() }
         try await withHub { hub in
             let early = Mutex<[String]>([])
+            // Opens once the store has been asked about the completion, which a removal would change.
+            let compared = FaultServer.Gate()
             hub.announced.after { announcement in
                 guard let id = announcement.id else { return }
                 let stored = try? await hub.record(id)
                 switch announcement {
                 case .added(let told), .changed(_, let told):
+                    defer { if told.record.state == .completed { compared.open() } }
                     // The store may be ahead by what the same commit started.
                     let isAhead = stored?.attempt == told.record.attempt.next
                     guard stored != told.record, !isAhead else { return }
@@ -44,7 +47,7 @@ import iDownTesting
             }
             let id = try await hub.add(server.url("/a.bin"), isPaused: true)
             try await hub.coordinator.carryOut(.resume, on: id)
-            try await hub.announced.wait(for: id, .completed)
+            try await within("the completion to be compared") { await compared.waitUntilOpen() }
             try await hub.coordinator.carryOut(.remove, on: id)
             #expect(hub.announced.all.last { $0.id != nil }?.isRemoval == true)
             #expect(early.withLock { $0 } == [])
