@@ -14,13 +14,18 @@ final class Clearing {
     /// Both have to find that a task's time is over, so that a calendar that is wrong for a while
     /// removes nothing.
     private static let rest: Duration = .seconds(3600)
+    /// The time between the first two looks, so that a computer which is never on for an hour clears
+    /// its list too.
+    ///
+    /// The network, which sets a calendar that is wrong at the start, is there before.
+    private static let firstRest: Duration = .seconds(600)
     /// 2020: tasks that finished earlier did so while the clock was not set.
     private static let firstDate = WallTime(microseconds: 1_577_836_800_000_000)
 
     /// How long completed tasks stay in the list; nil means for ever.
     private var age: Duration?
-    /// What the clocks said at the last look.
-    private var lastLook: (moment: TimeAndChance.Instant, date: WallTime)?
+    /// What the clocks said at the last look, and how long after it the next one comes.
+    private var lastLook: (moment: TimeAndChance.Instant, date: WallTime, rest: Duration)?
     private var worker: Task<Void, Never>?
 
     /// Changes how long completed tasks stay in the list; 0 means for ever.
@@ -38,7 +43,7 @@ final class Clearing {
         worker = Task {
             while !Task.isCancelled {
                 if let last = lastLook {
-                    guard (try? await time.sleep(until: last.moment + Self.rest)) != nil else {
+                    guard (try? await time.sleep(until: last.moment + last.rest)) != nil else {
                         return
                     }
                     let expected = last.date.advanced(by: time.now - last.moment)
@@ -51,7 +56,7 @@ final class Clearing {
                         )
                     }
                 }
-                lastLook = (time.now, time.date)
+                lastLook = (time.now, time.date, lastLook == nil ? Self.firstRest : Self.rest)
             }
         }
     }
@@ -74,7 +79,8 @@ final class Clearing {
                     limit: Self.batch
                 )
             }
-            guard !due.isEmpty else { return }
+            // The user may have changed the time meanwhile.
+            guard !due.isEmpty, !Task.isCancelled else { return }
             let count = try await coordinator.commitChanges(of: { _ in due }) { record in
                 // The task may have been started again meanwhile.
                 record.state == .completed ? try record.apply(.remove) : []

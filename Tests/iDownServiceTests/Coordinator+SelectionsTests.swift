@@ -114,8 +114,8 @@ import iDownTesting
             await hub.coordinator.keepCompleted(days: 2)
             try await soon("the first look") { clocks.rests == 1 }
             #expect(try await hub.records.map(\.id) == ids)
-            // The calendar is wrong for an hour, which takes away what is due by both looks alone.
-            clocks.pass(.seconds(3600), calendarOff: .seconds(40 * 86_400))
+            // The calendar is wrong for a while, which takes away what is due by both looks alone.
+            clocks.pass(.seconds(600), calendarOff: .seconds(40 * 86_400))
             try await soon("the second look") { clocks.rests == 2 }
             #expect(try await hub.records.map(\.id) == [ids[1], ids[2]])
             clocks.pass(.seconds(3600))
@@ -125,6 +125,37 @@ import iDownTesting
             clocks.pass(.seconds(86_400))
             try await hub.announced.waitForRemoval(of: ids[1])
             #expect(try await hub.records.map(\.id) == [ids[2]])
+        }
+    }
+
+    @Test func `the list is cleared no further once the days are taken back`() async throws {
+        let (clocks, commit) = (ClocksAhead(), HeldCommit())
+        try await withHub(
+            faults: commit.faults,
+            time: clocks.time,
+            prepare: { store, files in
+                for number in 1...502 {
+                    try await store.insert(url: "http://127.0.0.1:9/\(number)", directory: files) {
+                        $0.state = .completed
+                        $0.finishedAt = .now.days(-3)
+                    }
+                }
+            }
+        ) { hub in
+            await hub.coordinator.keepCompleted(days: 2)
+            try await soon("the first look") { clocks.rests == 1 }
+            commit.holdNext()
+            clocks.pass(.seconds(600))
+            do {
+                defer { commit.release() }
+                try await commit.reached()
+                await hub.coordinator.keepCompleted(days: 0)
+            }
+            // The clearing would have committed its next step before some of these.
+            for number in 1...20 {
+                _ = try await hub.add("http://127.0.0.1:9/new/\(number)", isPaused: true)
+            }
+            #expect(try await hub.records.count { $0.state == .completed } == 2)
         }
     }
 
@@ -206,7 +237,7 @@ private final class ClocksAhead: Sendable {
 
     private let state = Mutex(State())
 
-    /// How often somebody has begun to sleep for about an hour.
+    /// How often somebody has begun to sleep for long.
     var rests: Int { state.withLock { $0.rests } }
 
     /// Puts both clocks ahead, and the calendar wrong by this much until the next time.
@@ -225,7 +256,7 @@ private final class ClocksAhead: Sendable {
             },
             readClock: now,
             wait: { moment in
-                if moment - now() > .seconds(3000) { self.state.withLock { $0.rests += 1 } }
+                if moment - now() > .seconds(500) { self.state.withLock { $0.rests += 1 } }
                 while now() < moment { try await Task.sleep(for: .milliseconds(2)) }
             },
             roll: {
