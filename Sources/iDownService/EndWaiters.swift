@@ -13,17 +13,16 @@ final class EndWaiters {
     typealias End = TaskState.Kind?
 
     /// The calls of one client for one task.
-    private struct Calls {
-        /// The application from a sandbox that the client belongs to; nil for others.
-        let application: String?
-        /// The numbers of the calls, the oldest first.
-        var numbers: [Int] = []
+    private struct Line: Hashable {
+        let task: TaskID
+        let client: String
     }
 
     private let limits: (client: Int, all: Int)
-    private let waiters = Waiters<TaskID, Result<End, any Error>>()
-    /// The calls that wait for each task, by client.
-    private var calls: [TaskID: [String: Calls]] = [:]
+    private let waiters = Waiters<Line, Result<End, any Error>>()
+    /// The clients that wait for each task, each with the application from a sandbox that it belongs
+    /// to, or nil.
+    private var clients: [TaskID: [String: String?]] = [:]
     /// For how many tasks each client waits, and each application with all of its clients.
     private var shares: [String: Int] = [:]
     /// How many pairs of a client and a task have waiting calls.
@@ -85,22 +84,22 @@ final class EndWaiters {
         as number: Int,
         in coordinator: isolated Coordinator
     ) async throws -> End {
-        var own = calls[task]?[client] ?? Calls(application: application)
-        if own.numbers.isEmpty {
+        let line = Line(task: task, client: client)
+        let others = waiters.numbers(for: line)
+        if others.isEmpty {
             try check(client, application)
             for case let name? in [client, application] { shares[name, default: 0] += 1 }
             count += 1
-        } else if own.numbers.count >= Contract.waitsForOneTask {
+            clients[task, default: [:]].updateValue(application, forKey: client)
+        } else if others.count >= Contract.waitsForOneTask {
             let most = Contract.waitsForOneTask
             let refusal = ServiceRefusal.limitExceeded(
                 "A newer call of Wait took the place of this one: at most \(most) of one"
                     + " client wait for one task."
             )
-            waiters.release(own.numbers.removeFirst(), of: task, with: .failure(refusal))
+            waiters.release(others[0], of: line, with: .failure(refusal))
         }
-        own.numbers.append(number)
-        calls[task, default: [:]][client] = own
-        guard let end = await waiters.wait(for: task, as: number, in: coordinator) else {
+        guard let end = await waiters.wait(for: line, as: number, in: coordinator) else {
             throw CancellationError()
         }
         return try end.get()
@@ -121,7 +120,7 @@ final class EndWaiters {
 
     /// Returns how many calls of a client wait for a task.
     func calls(of client: String, for task: TaskID) -> Int {
-        calls[task]?[client]?.numbers.count ?? 0
+        waiters.numbers(for: Line(task: task, client: client)).count
     }
 
     /// Notes the end of a task, if the change is one, so that calls which just read its state read
@@ -146,7 +145,7 @@ final class EndWaiters {
         // A private task leaves the list when it completes.
         let end =
             isGone && (state != .completed || change.before?.state.kind == .completed) ? nil : state
-        guard calls[id] != nil else { return }
+        guard clients[id] != nil else { return }
         await coordinator.afterSignals(of: id) { $0.endWaiters.end(id, end, through: last) }
     }
 
@@ -157,39 +156,44 @@ final class EndWaiters {
     ///   - end: how it ended.
     ///   - last: the number of the last call that the end answers.
     func end(_ task: TaskID, _ end: End, through last: Int = .max) {
-        for client in calls[task, default: [:]].keys { forget(task, client) { $0 <= last } }
-        waiters.release(task, through: last, with: .success(end))
+        for client in clients[task, default: [:]].keys {
+            let line = Line(task: task, client: client)
+            waiters.release(line, through: last, with: .success(end))
+            forget(line)
+        }
     }
 
     /// Ends the wait of a call that was cancelled.
     private func cancel(_ number: Int, _ task: TaskID, for client: String) {
-        forget(task, client) { $0 == number }
-        waiters.release(number, of: task, with: nil)
+        let line = Line(task: task, client: client)
+        waiters.release(number, of: line, with: nil)
+        forget(line)
     }
 
     /// Ends the waits of all calls of a client that has left.
     func cancelAll(of client: String) {
         guard shares[client] != nil else { return }
-        for task in calls.keys.sorted() {
-            for number in calls[task]?[client]?.numbers ?? [] { cancel(number, task, for: client) }
+        for task in clients.filter({ $0.value[client] != nil }).keys {
+            for number in waiters.numbers(for: Line(task: task, client: client)) {
+                cancel(number, task, for: client)
+            }
         }
     }
 
     /// Ends all waits, because the service ends.
     func stop() {
-        (calls, shares, count) = ([:], [:], 0)
+        (clients, shares, count) = ([:], [:], 0)
         waiters.releaseAll(with: .failure(ServiceRefusal.stopping))
     }
 
-    /// Forgets calls of a client for a task.
-    private func forget(_ task: TaskID, _ client: String, _ isMeant: (Int) -> Bool) {
-        guard let own = calls[task]?[client] else { return }
-        calls[task]?[client]?.numbers.removeAll(where: isMeant)
-        guard calls(of: client, for: task) == 0 else { return }
-        calls[task]?[client] = nil
-        if calls[task]?.isEmpty == true { calls[task] = nil }
+    /// Forgets that a client waits for a task, if no call of it does any more.
+    private func forget(_ line: Line) {
+        guard waiters.numbers(for: line).isEmpty,
+            let application = clients[line.task]?.removeValue(forKey: line.client)
+        else { return }
+        if clients[line.task]?.isEmpty == true { clients[line.task] = nil }
         count -= 1
-        for case let name? in [client, own.application] {
+        for case let name? in [line.client, application] {
             let left = shares[name, default: 1] - 1
             shares[name] = left > 0 ? left : nil
         }

@@ -21,6 +21,9 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
         return lastNumber
     }
 
+    /// Returns the numbers of the calls that wait for a key, the oldest first.
+    func numbers(for key: Key) -> [Int] { lines[key, default: []].map(\.number) }
+
     /// Waits until the key is released.
     ///
     /// - Parameters:
