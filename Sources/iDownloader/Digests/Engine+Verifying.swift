@@ -20,7 +20,7 @@ extension Engine {
         guard let file = record.file else { return FileError.vanished.failure }
         let (directory, fileSystem) = (record.request.directory, fileSystem)
         do {
-            let (part, size) = try await disk.readForDigests(in: directory) {
+            let (part, size) = try await disk.digestThread(for: directory).run {
                 () throws(FileError) in
                 let part = try PartFile.finished(
                     file,

@@ -38,7 +38,7 @@ struct PieceCheck {
         var check = self
         while pieces.range(of: check.piece, in: size) != nil, mayGoOn() {
             let before = check
-            check = try await disk.readForDigests(in: part.folder.path) { () throws(FileError) in
+            check = try await disk.digestThread(for: part.folder.path).run { () throws(FileError) in
                 var check = before
                 try check.readSlice()
                 return check

@@ -340,7 +340,7 @@ private struct FileMove: Sendable {
             while offset < range.end {
                 try Task.checkCancellation()
                 let (start, end) = (offset, min(offset + Self.slice, range.end))
-                let bytes = try await engine.disk.readForDigests(in: part.folder.path) {
+                let bytes = try await engine.disk.digestThread(for: part.folder.path).run {
                     () throws(FileError) in
                     let bytes = try part.bytes(from: start, to: end)
                     guard Int64(bytes.count) == end - start else { throw .shortened }

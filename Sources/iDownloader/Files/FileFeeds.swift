@@ -58,7 +58,7 @@ package final class FileFeeds: Sendable {
         var offset: Int64 = 0
         while true {
             let (start, folder) = (offset, part.folder.path)
-            let bytes = try? await disk.readForDigests(in: folder) { () throws(FileError) in
+            let bytes = try? await disk.digestThread(for: folder).run { () throws(FileError) in
                 try part.bytes(from: start, to: start + Self.piece)
             }
             guard let bytes, !bytes.isEmpty, await send(bytes, to: pipe) else { return }

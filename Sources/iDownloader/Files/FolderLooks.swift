@@ -1,61 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
-import Synchronization
+import Executors
 
 /// Checks and makes the folders that clients name, one at a time for each file system.
 ///
-/// A call for the same folder as the last look in the queue, which has not begun yet, shares that
-/// look. So a thousand calls that arrive together cost a few looks, no answer is older than its
-/// call, and calls are answered in order. If a file system does not answer in time, its waiting
-/// calls fail, and later ones fail immediately until it answers.
+/// If a file system does not answer in time, the calls that wait for it fail, and later ones fail
+/// immediately until it answers.
 final class FolderLooks: Sendable {
-    private typealias Answer = Result<String, FolderRefusal>
-
-    private final class Look: Sendable {
-        let path: String
-        let rules: FolderRules
-        /// The line (file system) in which the look waits, and the number of lines that it waited
-        /// in before.
-        let place: Mutex<(line: UInt64, hops: Int)>
-        /// The calls that wait for this look; empty once they were answered.
-        let askers: Mutex<[CheckedContinuation<Answer, Never>]>
-
-        init(
-            _ path: String,
-            _ rules: FolderRules,
-            in line: UInt64,
-            for asker: CheckedContinuation<Answer, Never>
-        ) {
-            self.path = path
-            self.rules = rules
-            place = Mutex((line, 0))
-            askers = Mutex([asker])
-        }
-
-        var isAwaited: Bool { askers.withLock { !$0.isEmpty } }
-
-        /// Returns the calls to answer and forgets them, so that each is answered once.
-        func takeAskers() -> [CheckedContinuation<Answer, Never>] {
-            askers.withLock { askers in
-                defer { askers = [] }
-                return askers
-            }
-        }
-    }
-
-    private struct Line {
-        var looks: [Look] = []
-        /// Whether the file system did not answer in time and has not answered since.
-        var isSilent = false
+    private enum Step: Sendable {
+        /// The path leads to another file system, where it is looked at next.
+        case elsewhere(String)
+        case over(Result<String, FolderRefusal>)
     }
 
     private let disk: DiskQueue
     private let fileSystem: FileSystem
     private let longestWait: Duration
     private let closed: ClosedFolders
-    /// The queue of each file system, by device number.
-    private let lines = Mutex<[UInt64: Line]>([:])
 
     /// - Parameters:
     ///   - disk: the threads on which folders are looked at, and which a hanging folder may block.
@@ -74,89 +35,41 @@ final class FolderLooks: Sendable {
 
     /// Checks a folder, makes it if it is missing, and returns its path with links resolved.
     func prepare(_ path: String, rules: FolderRules) async throws(FolderRefusal) -> String {
-        let line = disk.fileSystem(of: path) ?? 0
-        let answer = await withCheckedContinuation { asker in
-            let (look, isSilent): (Look?, Bool) = lines.withLock { lines in
-                if lines[line]?.isSilent == true { return (nil, true) }
-                if let last = lines[line]?.looks.last, last.path.utf8.elementsEqual(path.utf8),
-                    last.rules == rules
-                {
-                    let isShared = last.askers.withLock { askers in
-                        if !askers.isEmpty { askers.append(asker) }
-                        return !askers.isEmpty
+        let end = ContinuousClock.now + longestWait
+        var place = path
+        for hop in 0...Self.mostHops {
+            guard !disk.holdsUpFolders(in: place, for: longestWait * 0.9) else { break }
+            let step = await withTimeLimit(end - .now) { [self, place] in
+                await disk.run(key: nil, in: place) { [self] () -> Step? in
+                    // Nobody waits any more, so nothing is made either.
+                    guard ContinuousClock.now < end else { return nil }
+                    let device = disk.fileSystem(of: place)
+                    if hop < Self.mostHops, let exit = exit(of: path, from: device) {
+                        return .elsewhere(exit)
                     }
-                    if isShared { return (nil, false) }
+                    return .over(Result { () throws(FolderRefusal) in try make(path, rules) })
                 }
-                let look = Look(path, rules, in: line, for: asker)
-                lines[line, default: Line()].looks.append(look)
-                return (look, false)
             }
-            if isSilent { asker.resume(returning: Self.silence) }
-            guard let look else { return }
-            disk.folderQueue(for: path).async { [self] in lookAtFirst(of: line) }
-            Task { [self] in
-                try? await Task.sleep(for: longestWait, clock: .continuous)
-                let askers = lines.withLock { lines in
-                    let askers = look.takeAskers()
-                    if !askers.isEmpty { lines[look.place.withLock(\.line)]?.isSilent = true }
-                    return askers
-                }
-                for asker in askers { asker.resume(returning: Self.silence) }
+            guard let step = step ?? nil else { break }
+            switch step {
+            case .elsewhere(let next): place = next
+            case .over(let answer): return try answer.get()
             }
         }
-        return try answer.get()
-    }
-
-    private static let silence = Answer.failure(
-        FolderRefusal(
+        throw FolderRefusal(
             "The folder's disk does not answer. Choose another folder, or try again later."
         )
-    )
-
-    private func lookAtFirst(of line: UInt64) {
-        let look = lines.withLock { lines in
-            lines[line]?.isSilent = false
-            return lines[line]?.looks.removeFirst()
-        }
-        // No call waits for this folder any more.
-        guard let look, look.isAwaited else { return }
-        if let place = exit(of: look.path, from: line), handOn(look, to: place) { return }
-        let answer = Answer { () throws(FolderRefusal) in
-            let folder = try TargetFolder(
-                look.path,
-                rules: look.rules,
-                closed: closed,
-                fileSystem: fileSystem
-            )
-            try folder.make(fileSystem: fileSystem)
-            return folder.path
-        }
-        let askers = lines.withLock { lines in
-            lines[line]?.isSilent = false
-            return look.takeAskers()
-        }
-        for asker in askers { asker.resume(returning: answer) }
     }
 
-    /// Moves a look to the queue of the file system that its path leads to.
-    ///
-    /// - Returns: false if the look was moved too often.
-    private func handOn(_ look: Look, to place: String) -> Bool {
-        let line = disk.fileSystem(of: place) ?? 0
-        let refused: [CheckedContinuation<Answer, Never>]? = lines.withLock { lines in
-            let mayGo = look.place.withLock { place in
-                guard place.hops < Self.mostHops else { return false }
-                place = (line, place.hops + 1)
-                return true
-            }
-            guard mayGo else { return nil }
-            if lines[line]?.isSilent == true { return look.takeAskers() }
-            lines[line, default: Line()].looks.append(look)
-            disk.folderQueue(for: place).async { [self] in lookAtFirst(of: line) }
-            return []
-        }
-        for asker in refused ?? [] { asker.resume(returning: Self.silence) }
-        return refused != nil
+    private func make(_ path: String, _ rules: FolderRules) throws(FolderRefusal) -> String {
+        let folder = try TargetFolder(
+            path,
+            rules: rules,
+            closed: closed,
+            fileSystem: fileSystem
+        )
+        try folder.make(fileSystem: fileSystem)
+        return folder.path
     }
 
     /// The most file systems that a look is moved to by links; then it is made where it is.
@@ -169,7 +82,7 @@ final class FolderLooks: Sendable {
     ///
     /// The look then moves there, because a file system that hangs must not delay looks at other
     /// folders on this one. Links behind the returned path are not followed.
-    private func exit(of path: String, from device: UInt64) -> String? {
+    private func exit(of path: String, from device: UInt64?) -> String? {
         var rest = Array(path.split(separator: "/").map(String.init).reversed())
         var (done, links) = ([String](), 0)
         while let name = rest.popLast() {

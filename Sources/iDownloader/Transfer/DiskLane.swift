@@ -22,6 +22,16 @@ final class DiskThread: Sendable {
         }
     }
 
+    /// Runs `body`, which may block, and returns what it returns.
+    func run<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+            async { continuation.resume(returning: Result { () throws(Failure) in try body() }) }
+        }
+        return try result.get()
+    }
+
     /// Returns whether the present work has not ended for longer than this.
     func isStuck(for limit: Duration) -> Bool {
         beginning.withLock(\.self).map { .now - $0 > limit } ?? false

@@ -55,28 +55,8 @@ package final class DiskQueue: Sendable {
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         if blocks { return try body() }
-        guard let key else { return try await run(on: lanes(for: directory).folders, body) }
-        return try await run(on: lane(of: key, in: directory).thread, body)
-    }
-
-    /// Runs `body`, which reads a slice of a file for its digest.
-    func readForDigests<Value: Sendable, Failure: Error>(
-        in directory: String,
-        _ body: @escaping @Sendable () throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        try await run(on: lanes(for: directory).digests, body)
-    }
-
-    private func run<Value: Sendable, Failure: Error>(
-        on thread: DiskThread,
-        _ body: @escaping @Sendable () throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
-            thread.async {
-                continuation.resume(returning: Result { () throws(Failure) in try body() })
-            }
-        }
-        return try result.get()
+        guard let key else { return try await lanes(for: directory).folders.run(body) }
+        return try await lane(of: key, in: directory).thread.run(body)
     }
 
     /// Runs `body` and then a sync, together with other callers' work that waits.
@@ -141,9 +121,10 @@ package final class DiskQueue: Sendable {
     /// Returns the thread that reads files in this folder for their digests.
     func digestThread(for directory: String) -> DiskThread { lanes(for: directory).digests }
 
-    /// Returns the queue that judges and makes folders that clients name, one after the other.
-    func folderQueue(for directory: String) -> DispatchQueue {
-        lanes(for: directory).folders.queue
+    /// Returns whether a look at a folder that a client has named has not ended for longer than
+    /// this.
+    func holdsUpFolders(in directory: String, for limit: Duration) -> Bool {
+        !blocks && lanes(for: directory).folders.isStuck(for: limit)
     }
 
     private func lane(of key: Int64, in directory: String) -> DiskLane {
