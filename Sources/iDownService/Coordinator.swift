@@ -177,7 +177,7 @@ package actor Coordinator {
     /// Carries out the effects of a committed change, except for telling it.
     func carryOut(_ change: Change) {
         let (id, after) = (change.after.id, change.after)
-        slots.note(change)
+        slots.note(change, in: self)
         endWaiters.note(change)
         handOvers.note(change, in: self)
         if !after.state.isBackOff {

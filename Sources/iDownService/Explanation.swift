@@ -49,7 +49,7 @@ struct Explanation {
         isDiskStuck =
             task.live?.bytesPerSecond ?? 0 == 0
             && [record.request.directory, record.destination?.directory].contains {
-                $0.map { engine.disk.isStuck(in: $0, for: Slots.longestSilence) } == true
+                $0.map { coordinator.slots.isStuck(record.id, in: $0, on: engine.disk) } == true
             }
         if let needed = record.failure?.neededSpace, record.state == .waiting(.space),
             // Explain is answered soon, even if the disk hangs.

@@ -9,23 +9,30 @@ final class SchedulingPass: Sendable {
     /// The most tasks of disks that do not answer that one query finds.
     private static let mostSilent = 256
 
-    let slots: Int
-    /// Whether tasks go back to the queue if more run than there are slots.
-    private let displaces: Bool
-    /// Running tasks that take no slot, because their disk does not answer.
-    private let uncounted: Set<TaskID>
-    /// Tasks whose transfer runs or is ending: no second transfer is started beside it.
-    private let busy: Set<TaskID>
-    /// Running tasks that have their whole file, and fetch nothing more.
-    private let arrived: Set<TaskID>
-    /// Queued tasks with a head start, each with the arrival that waits to be recorded, or nil.
-    private let ahead: [TaskID: TransferEvent?]
-    private let firstOrder: Int64
-    /// Whether tasks may start: not before the service has begun, and not while it ends.
-    private let mayStart: Bool
-    /// Called when the pass runs, because changes of the transaction may affect the result.
-    private let surroundings: @Sendable () -> Surroundings
-    private let date: @Sendable () -> WallTime
+    /// What the pass decides by.
+    struct Terms: Sendable {
+        let slots: Int
+        /// Whether tasks go back to the queue if more run than there are slots.
+        var displaces = true
+        /// Running tasks that take no slot, because their disk does not answer.
+        var uncounted: Set<TaskID> = []
+        /// Tasks whose transfer runs or is ending: no second transfer is started beside it.
+        let busy: Set<TaskID>
+        /// Running tasks that have their whole file, and fetch nothing more.
+        var arrived: Set<TaskID> = []
+        /// Queued tasks with a head start, each with the arrival that waits to be recorded, or nil.
+        var ahead: [TaskID: TransferEvent?] = [:]
+        let firstOrder: Int64
+        /// Whether tasks may start: not before the service has begun, and not while it ends.
+        let mayStart: Bool
+        /// Called when the pass runs, because changes of the transaction may affect the result.
+        var surroundings: @Sendable () -> Surroundings = {
+            Surroundings(conditions: Conditions(isOnline: true))
+        }
+        var date: @Sendable () -> WallTime = { .now }
+    }
+
+    let terms: Terms
     private let isWanted: Mutex<Bool>
     private let passedOver = Mutex<Set<TaskID>>([])
     /// Head starts whose task this transaction has changed; their tasks count as busy.
@@ -46,37 +53,14 @@ final class SchedulingPass: Sendable {
         }
     }
 
-    init(
-        slots: Int,
-        displaces: Bool = true,
-        uncounted: Set<TaskID> = [],
-        busy: Set<TaskID>,
-        arrived: Set<TaskID> = [],
-        ahead: [TaskID: TransferEvent?] = [:],
-        firstOrder: Int64,
-        isWanted: Bool,
-        mayStart: Bool,
-        surroundings: @escaping @Sendable () -> Surroundings = {
-            Surroundings(conditions: Conditions(isOnline: true))
-        },
-        date: @escaping @Sendable () -> WallTime = { .now }
-    ) {
-        self.slots = slots
-        self.displaces = displaces
-        self.uncounted = uncounted
-        self.busy = busy
-        self.arrived = arrived
-        self.ahead = ahead
-        self.firstOrder = firstOrder
-        self.mayStart = mayStart
-        self.surroundings = surroundings
-        self.date = date
+    init(_ terms: Terms, isWanted: Bool) {
+        self.terms = terms
         self.isWanted = Mutex(isWanted)
     }
 
     /// Notes what the transaction has changed so far.
     func note(_ changes: [Change]) {
-        for change in changes where ahead[change.after.id] != nil {
+        for change in changes where terms.ahead[change.after.id] != nil {
             changed.withLock { _ = $0.insert(change.after.id) }
         }
         guard changes.contains(where: { $0.effects.contains(.fillSlots) }) else { return }
@@ -90,33 +74,26 @@ final class SchedulingPass: Sendable {
     var next: [Next]? { comesNext.withLock(\.self) }
 
     func run(_ transaction: Transaction) throws -> [Change] {
-        guard isWanted.withLock({ $0 }), mayStart else {
-            if !mayStart { comesNext.withLock { $0 = [] } }
+        guard isWanted.withLock({ $0 }), terms.mayStart else {
+            if !terms.mayStart { comesNext.withLock { $0 = [] } }
             return []
         }
-        let surroundings = surroundings()
-        var admission = Admission(transaction, surroundings, at: date())
-        let running = try transaction.running().filter { !uncounted.contains($0.id) }
-        var order = firstOrder
+        let (slots, surroundings) = (terms.slots, terms.surroundings())
+        var admission = Admission(transaction, surroundings, at: terms.date())
+        let running = try transaction.running().filter { !terms.uncounted.contains($0.id) }
+        var order = terms.firstOrder
         var changes: [Change] = []
         while true {
             let started = changes.count(where: \.starts)
             let free = slots - running.count - started
-            // Of a disk that does not answer there may be many folders: they are found by the hundred.
-            let isAmongSilent = free > 0 && !admission.passedOver.silentDirectories.isEmpty
-            let candidates = try transaction.nextWaiting(
-                limit: isAmongSilent ? max(free, Self.mostSilent) : max(0, free),
-                excluding: admission.passedOver
+            let candidates = try candidates(
+                max(0, free),
+                transaction,
+                surroundings,
+                &admission.passedOver
             )
-            let silent = candidates.filter { surroundings.isSilent($0.directory) }
-            guard silent.isEmpty else {
-                admission.passedOver.silentDirectories.formUnion(silent.map(\.directory))
-                // A folder may be written in other bytes than an equal one in the set.
-                admission.passedOver.ids.formUnion(silent.map(\.id))
-                continue
-            }
             let decisions = Scheduler.decide(
-                slots: max(slots - started, displaces ? 0 : running.count),
+                slots: max(slots - started, terms.displaces ? 0 : running.count),
                 running: running,
                 candidates: candidates.map(\.id)
             )
@@ -128,7 +105,7 @@ final class SchedulingPass: Sendable {
                     passedOver.withLock { _ = $0.insert(id) }
                 case .start(let id):
                     let candidate = candidates.first { $0.id == id }
-                    let arrival = ahead[id] ?? nil
+                    let arrival = terms.ahead[id] ?? nil
                     let change = try candidate.flatMap {
                         try admission.admit($0, order: order, arrival: arrival)
                     }
@@ -147,13 +124,14 @@ final class SchedulingPass: Sendable {
             }
             guard isComplete else { continue }
             let fetching =
-                running.count { !arrived.contains($0.id) }
-                + changes.count { $0.starts && (ahead[$0.after.id] ?? nil) == nil }
+                running.count { !terms.arrived.contains($0.id) }
+                + changes.count { $0.starts && (terms.ahead[$0.after.id] ?? nil) == nil }
             let finished = running.count + changes.count(where: \.starts) - fetching
             let next = try next(
                 min(finished, slots - fetching),
                 transaction,
-                admission.passedOver
+                surroundings,
+                &admission.passedOver
             )
             comesNext.withLock { $0 = next }
             return changes
@@ -161,7 +139,31 @@ final class SchedulingPass: Sendable {
     }
 
     private func isBusy(_ id: TaskID) -> Bool {
-        busy.contains(id) || changed.withLock { $0.contains(id) }
+        terms.busy.contains(id) || changed.withLock { $0.contains(id) }
+    }
+
+    /// Returns the first tasks of the queue, `count` or more of them where so many wait.
+    ///
+    /// Tasks of a disk that does not answer are passed over from now on.
+    private func candidates(
+        _ count: Int,
+        _ transaction: Transaction,
+        _ surroundings: Surroundings,
+        _ passedOver: inout QueueExclusions
+    ) throws -> [Candidate] {
+        while true {
+            // Of a disk that does not answer there may be many folders: they are found by the hundred.
+            let isAmongSilent = count > 0 && !passedOver.silentDirectories.isEmpty
+            let candidates = try transaction.nextWaiting(
+                limit: isAmongSilent ? max(count, Self.mostSilent) : count,
+                excluding: passedOver
+            )
+            let silent = candidates.filter { surroundings.isSilent($0.directory) }
+            guard !silent.isEmpty else { return candidates }
+            passedOver.silentDirectories.formUnion(silent.map(\.directory))
+            // A folder may be written in other bytes than an equal one in the set.
+            passedOver.ids.formUnion(silent.map(\.id))
+        }
     }
 
     /// Returns the tasks, `count` at most, that get the slots of tasks that have arrived.
@@ -170,21 +172,20 @@ final class SchedulingPass: Sendable {
     private func next(
         _ count: Int,
         _ transaction: Transaction,
-        _ passedOver: QueueExclusions
+        _ surroundings: Surroundings,
+        _ passedOver: inout QueueExclusions
     ) throws -> [Next] {
         guard count > 0 else { return [] }
-        let surroundings = surroundings()
-        return try transaction.nextWaiting(limit: count, excluding: passedOver)
+        return try candidates(count, transaction, surroundings, &passedOver).prefix(count)
             .compactMap { candidate in
                 let obstacle = surroundings.obstacle(
                     for: candidate.origin,
                     directory: candidate.directory,
                     hasFile: candidate.hasFile
                 )
-                guard obstacle == nil, !surroundings.isSilent(candidate.directory),
-                    !candidate.hasFile, !isBusy(candidate.id)
+                guard obstacle == nil, !candidate.hasFile, !isBusy(candidate.id)
                 else { return nil }
-                if ahead[candidate.id] != nil { return .known(candidate.id) }
+                if terms.ahead[candidate.id] != nil { return .known(candidate.id) }
                 guard let record = try? transaction.task(candidate.id), record.intent == nil else {
                     return nil
                 }

@@ -31,6 +31,9 @@ final class Slots {
     /// How many tasks may run at once.
     private(set) var count: Int
     /// ``count`` at the last pass: a lower number since then sends tasks back to the queue.
+    ///
+    /// While a disk does not answer, the highest ``count`` since then: its tasks take slots again
+    /// later, and only then more may run than are allowed now.
     private var lastCount: Int
     /// The transfer of each task that has one, as long as it holds a connection or a file.
     private(set) var running: [TaskID: RunningTransfer] = [:]
@@ -50,15 +53,17 @@ final class Slots {
     /// Tasks that could not start because their last transfer was still ending.
     private var heldUp: Set<TaskID> = []
     private var meters: [TaskID: SpeedMeter] = [:]
-    /// The transfers whose disk has not answered for ``longestSilence``, each with the disk's
-    /// device number.
+    /// The folders between which the files of downloading tasks are moved.
+    private var moving: [TaskID: [String]] = [:]
+    /// The transfers and moves whose disk has not answered for ``longestSilence``, each with the
+    /// disk's device number.
     private var silent: [TaskID: UInt64] = [:]
     private var startOrder: Int64 = 0
     /// Whether the next commit has to fill slots even if no change asks for it.
     private(set) var isWanted = false
     /// The calls that wait for the end of a transfer.
     private let ends = Waiters<TaskID, Void>()
-    /// Tells progress; nil while no transfer runs.
+    /// Tells progress, and looks at the disks; nil while no transfer runs and nothing is moved.
     private var publisher: Task<Void, Never>?
     /// The start of the clock that measures speeds.
     private let origin: TimeAndChance.Instant
@@ -83,7 +88,7 @@ final class Slots {
     /// Returns the last step of a transaction, which fills slots, with what runs at this moment.
     func pass(in coordinator: isolated Coordinator) -> SchedulingPass {
         defer { isWanted = false }
-        return SchedulingPass(
+        let terms = SchedulingPass.Terms(
             slots: count,
             displaces: count < lastCount,
             uncounted: Set(silent.keys),
@@ -91,12 +96,12 @@ final class Slots {
             arrived: arrived,
             ahead: ahead.filter { !$0.value.isDropped }.mapValues(\.arrival),
             firstOrder: startOrder + 1,
-            isWanted: isWanted,
             mayStart: coordinator.hasBegun && !coordinator.isStopping
                 && !coordinator.holds.isAsleep,
             surroundings: coordinator.holds.surroundings(in: coordinator),
             date: { [time = coordinator.time] in time.date }
         )
+        return SchedulingPass(terms, isWanted: isWanted)
     }
 
     /// Applies the result of a pass.
@@ -120,7 +125,7 @@ final class Slots {
         }
         // A pass that was not committed has no result.
         guard let changes, let next = pass.next else { return }
-        lastCount = pass.slots
+        lastCount = silent.isEmpty ? pass.terms.slots : max(lastCount, pass.terms.slots)
         let wanted = Set(next.map(\.id) + changes.filter(\.starts).map(\.after.id))
         for id in ahead.keys.sorted() where !wanted.contains(id) {
             if ahead[id]?.isHandedOver == false { drop(id) }
@@ -198,7 +203,7 @@ final class Slots {
 
     /// Applies a task's change to its transfers: a head start goes on only if its task starts, and
     /// no progress is told of a task that is not downloading.
-    func note(_ change: Change) {
+    func note(_ change: Change, in coordinator: isolated Coordinator) {
         let id = change.after.id
         // A handed-over task whose change leaves its request and its place in the queue keeps its
         // answer open, because the server may not answer again.
@@ -206,6 +211,12 @@ final class Slots {
             change.after.state == .waiting(.queue) && change.before?.request == change.after.request
         if !change.starts, ahead[id]?.isHandedOver != true || !isUntouched { drop(id) }
         if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
+        if change.after.state == .downloading, let place = change.after.destination {
+            moving[id] = [change.after.request.directory, place.directory]
+            publish(in: coordinator)
+        } else if moving.removeValue(forKey: id) != nil {
+            silent[id] = nil
+        }
         if pendingStarts[id] != nil {
             // While its file moves, the task has no transfer; the end of the move starts the next
             // one.
@@ -289,12 +300,24 @@ final class Slots {
         return { !devices.isEmpty && disk.fileSystem(of: $0).map(devices.contains) == true }
     }
 
+    /// Returns whether the disk of this folder has not answered a task for ``longestSilence``.
+    func isStuck(_ id: TaskID, in directory: String, on disk: DiskQueue) -> Bool {
+        disk.isStuck(
+            in: directory,
+            isVerifying: running[id]?.live.activity == .verifying,
+            for: Self.longestSilence
+        )
+    }
+
     /// Looks which disks do not answer, and fills slots if one has fallen silent or answers again.
     private func noteSilence(in coordinator: isolated Coordinator) {
         let disk = coordinator.engine.disk
-        let now = running.compactMapValues { transfer in
-            disk.isStuck(in: transfer.directory, for: Self.longestSilence)
-                ? disk.fileSystem(of: transfer.directory) : nil
+        var now: [TaskID: UInt64] = [:]
+        for (id, folders) in running.mapValues({ [$0.directory] }).merging(
+            moving,
+            uniquingKeysWith: +
+        ) {
+            now[id] = folders.first { isStuck(id, in: $0, on: disk) }.flatMap(disk.fileSystem)
         }
         guard now != silent else { return }
         silent = now
@@ -344,12 +367,14 @@ final class Slots {
         )
     }
 
-    /// Tells progress while a transfer runs; causes no wake-ups otherwise.
+    /// Tells progress while a transfer runs or a file is moved; causes no wake-ups otherwise.
     private func publish(in coordinator: isolated Coordinator) {
         guard publisher == nil, !coordinator.isStopping else { return }
         publisher = Task {
             let time = coordinator.time
-            while (try? await time.sleep(for: Self.progressInterval)) != nil, !running.isEmpty {
+            while (try? await time.sleep(for: Self.progressInterval)) != nil,
+                !(running.isEmpty && moving.isEmpty)
+            {
                 let moment = time.now - origin
                 for id in running.keys {
                     // The transfer may have ended while others were told.

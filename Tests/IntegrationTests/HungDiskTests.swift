@@ -31,6 +31,15 @@ struct HungDiskTests {
                     var file = ServedFile(paced)
                     file.bytesPerSecond = 2 << 20
                     return file.answer(to: request)
+                case "/slow":
+                    var file = ServedFile(large)
+                    file.bytesPerSecond = 400_000
+                    return file.answer(to: request)
+                case "/moved":
+                    var file = ServedFile(large)
+                    let count = request["Range"] == nil ? Self.part : 0
+                    file.hold = .init(afterBytes: count, until: goesOn)
+                    return file.answer(to: request)
                 case "/small":
                     return ServedFile(small).answer(to: request)
                 default:
@@ -254,6 +263,68 @@ struct HungDiskTests {
                 for id in [there, held, last] {
                     try await service.waitForState("completed", of: id)
                 }
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `a download whose move waits for a disk that hangs gives up its slot`() async throws {
+        let goesOn = FaultServer.Gate()
+        let host = try host(goesOn)
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let client = service.client
+                try await client.set(.maxConcurrentDownloads, to: .number(1))
+                let moved = try await add("moved", of: host, to: disk, service)
+                // Nothing is left to be written then, and the transfer ends although the disk hangs.
+                try await client.pause(moved)
+                try await client.resume(moved)
+                try await soon("the next request") {
+                    try await client.getTask(moved).connections == 1
+                }
+                try await disk.hang()
+                try await inTime("SetOptions") {
+                    var options = EditOptions()
+                    options.values.directory = service.home.path + "/elsewhere"
+                    try await client.setOptions(options, of: moved)
+                }
+                let next = try await service.add(host.url("/small"))
+                try await service.waitForState("completed", of: next, limit: .seconds(30))
+                let task = try await client.getTask(moved)
+                #expect(task.state == .downloading && task.activity == .moving)
+                try await disk.answer()
+                goesOn.open()
+                try await service.waitForState("completed", of: moved)
+                let path = try await client.getTask(moved).path
+                #expect(try large.firstDifference(fromFile: path) == nil)
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `a number that is lowered while a disk hangs counts once the disk answers`() async throws {
+        let held = FaultServer.Gate()
+        let host = try host(FaultServer.Gate(), held: held)
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let client = service.client
+                try await client.set(.maxConcurrentDownloads, to: .number(2))
+                let stuck = try await service.add(host.url("/slow")) { $0.directory = disk.path }
+                try await service.waitForBytes(200_000, of: stuck)
+                let last = try await service.add(host.url("/held"))
+                try await service.waitForBytes(Self.part, of: last)
+                try await disk.hang()
+                let next = try await service.add(host.url("/small")) { $0.filename = "next" }
+                try await service.waitForState("completed", of: next, limit: .seconds(30))
+                try await client.set(.maxConcurrentDownloads, to: .number(1))
+                #expect(try await service.state(of: last) == "downloading")
+                try await disk.answer()
+                try await service.waitForState("waiting", of: last)
+                #expect(try await service.state(of: stuck) == "downloading")
+                held.open()
+                for id in [stuck, last] { try await service.waitForState("completed", of: id) }
             }
         }
     }

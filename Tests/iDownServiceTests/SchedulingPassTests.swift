@@ -28,7 +28,7 @@ import iDownTesting
         uncounted: Set<TaskID> = [],
         isSilent: @escaping @Sendable (String) -> Bool = { _ in false }
     ) -> SchedulingPass {
-        SchedulingPass(
+        let terms = SchedulingPass.Terms(
             slots: slots,
             displaces: displaces,
             uncounted: uncounted,
@@ -36,10 +36,10 @@ import iDownTesting
             arrived: arrived,
             ahead: ahead,
             firstOrder: firstOrder,
-            isWanted: true,
             mayStart: mayStart,
             surroundings: { Surroundings(isSilent: isSilent) }
         )
+        return SchedulingPass(terms, isWanted: true)
     }
 
     @Test func `free slots are filled and the order of starts goes on`() async throws {
@@ -125,6 +125,23 @@ import iDownTesting
         }
     }
 
+    @Test func `what comes next stands behind no disk that does not answer`() async throws {
+        try await withStore { store in
+            let running = try await store.insertRunning(1)
+            for number in 1...3 {
+                try await store.insert(url: "silent \(number)", directory: "/silent/\(number)")
+            }
+            let next = try await store.insert(url: "next", directory: "/")
+            let pass = pass(
+                slots: 1,
+                arrived: Set(running),
+                isSilent: { $0.hasPrefix("/silent") }
+            )
+            #expect(try await store.commit { try pass.run($0) }.isEmpty)
+            #expect(pass.next?.map(\.id) == [next])
+        }
+    }
+
     @Test func `what has arrived before its slot starts and arrives in one change`() async throws {
         try await withStore { store in
             let id = try await store.insert(url: "1", directory: "/")
@@ -161,11 +178,8 @@ import iDownTesting
             let held = pass(slots: 1, mayStart: false)
             #expect(try await store.commit { try held.run($0) }.isEmpty)
             let idle = SchedulingPass(
-                slots: 1,
-                busy: [],
-                firstOrder: 1,
-                isWanted: false,
-                mayStart: true
+                .init(slots: 1, busy: [], firstOrder: 1, mayStart: true),
+                isWanted: false
             )
             #expect(try await store.commit { try idle.run($0) }.isEmpty)
         }
@@ -175,11 +189,8 @@ import iDownTesting
         try await withStore { store in
             try await store.insert(url: "1", directory: "/")
             let pass = SchedulingPass(
-                slots: 1,
-                busy: [],
-                firstOrder: 1,
-                isWanted: false,
-                mayStart: true
+                .init(slots: 1, busy: [], firstOrder: 1, mayStart: true),
+                isWanted: false
             )
             pass.note([Change(before: nil, after: .sample(), effects: [.persist])])
             #expect(try await store.commit { try pass.run($0) }.isEmpty)

@@ -109,16 +109,22 @@ package final class DiskQueue: Sendable {
         blocks ? nil : mounts.device(of: directory)
     }
 
-    /// Returns whether a call for downloads into this folder's file system has not returned for
+    /// Returns whether a call for a download into this folder's file system has not returned for
     /// longer than this.
-    package func isStuck(in directory: String, for limit: Duration) -> Bool {
+    ///
+    /// A download that is verified waits also behind other files that are read for their digests.
+    package func isStuck(
+        in directory: String,
+        isVerifying: Bool,
+        for limit: Duration
+    ) -> Bool {
         if blocks { return false }
         let lanes = lanes(for: directory)
         let threads = lanes.lanes.flatMap { [$0.thread, $0.bytes].compactMap(\.self) }
-        return (threads + [lanes.digests]).contains { $0.isStuck(for: limit) }
+        return (threads + (isVerifying ? [lanes.digests] : [])).contains { $0.isStuck(for: limit) }
     }
 
-    /// Returns the thread that reads files in this folder for their digests.
+    /// Returns the thread that reads files in this folder for their digests, slice by slice.
     func digestThread(for directory: String) -> DiskThread { lanes(for: directory).digests }
 
     /// Returns whether a look at a folder that a client has named has not ended for longer than

@@ -153,12 +153,26 @@ struct DiskQueueTests {
         }
         #expect(await disk.run(key: nil, in: "/home/me") { true })
         // Its downloads are known to be stuck, and those elsewhere are not.
-        try await soon("its downloads to be stuck") { disk.isStuck(in: path, for: .zero) }
-        #expect(!disk.isStuck(in: path, for: .seconds(600)))
-        try await soon("the others to be done") { !disk.isStuck(in: "/home/me", for: .zero) }
+        try await soon("its downloads to be stuck") {
+            disk.isStuck(in: path, isVerifying: false, for: .zero)
+        }
+        #expect(!disk.isStuck(in: path, isVerifying: true, for: .seconds(600)))
+        try await soon("the others to be done") {
+            !disk.isStuck(in: "/home/me", isVerifying: true, for: .zero)
+        }
         for _ in 0..<3 { door.signal() }
         for task in held { await task.value }
         await folder.value
-        try await soon("it to be done") { !disk.isStuck(in: path, for: .zero) }
+        try await soon("it to be done") {
+            !disk.isStuck(in: path, isVerifying: true, for: .zero)
+        }
+        // One file that is read for its digest holds up others that are, and no bytes.
+        let verified = Task.immediate { await disk.digestThread(for: path).run { door.wait() } }
+        try await soon("the reading to be stuck") {
+            disk.isStuck(in: path, isVerifying: true, for: .zero)
+        }
+        #expect(!disk.isStuck(in: path, isVerifying: false, for: .zero))
+        door.signal()
+        await verified.value
     }
 }
