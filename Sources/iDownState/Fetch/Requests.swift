@@ -162,6 +162,8 @@ package struct Requests: Hashable, Sendable {
     /// Hosts that did not answer by HTTP/1.1: lead connections ask them by HTTP/2, and none joins a
     /// lead connection that HTTP/2 answers.
     private var hostsOfHTTP2: Set<Origin> = []
+    /// Hosts that have the file only with a Content-Encoding.
+    private var hostsOfCodings: Set<Origin> = []
     /// Whether the original URL was already asked again, because a redirect's target refused.
     fileprivate var hasAskedOnceMore = false
 
@@ -277,6 +279,15 @@ package struct Requests: Hashable, Sendable {
 
     /// Whether lead connections ask this host by HTTP/2.
     package func isByHTTP2(_ host: Origin) -> Bool { hostsOfHTTP2.contains(host) }
+
+    /// Whether any Content-Encoding of this host's answers is accepted.
+    package func acceptsCodings(of host: Origin) -> Bool { hostsOfCodings.contains(host) }
+
+    /// Whether to ask a host again, which has answered 406 (RFC 9110 section 15.5.7): it may have the
+    /// file only with a Content-Encoding, of which any is accepted from then on.
+    package mutating func acceptsCodings(after status: Int?, at host: Origin) -> Bool {
+        status == 406 && hostsOfCodings.insert(host).inserted
+    }
 
     /// HTTP/1.1 works here after all: forget that this host needs HTTP/2.
     package mutating func speaksHTTP1(_ host: Origin) { hostsOfHTTP2.remove(host) }

@@ -13,8 +13,9 @@ final class Conversation {
         case answered(Questions.Answer)
         /// `from` is how far away the redirecting host is.
         case redirected(to: String, from: SocketAddress.Reach)
-        /// The host may speak HTTP/2 only: the same request is repeated over HTTP/2.
-        case repeatOverHTTP2
+        /// The host may speak HTTP/2 only, or have the file only with a Content-Encoding: the same
+        /// request is repeated, and says so.
+        case repeated
     }
 
     private let attempt: Attempt
@@ -46,16 +47,20 @@ final class Conversation {
         let (number, route) = attempt.fetch.requests.begin(ask, of: source, at: now)
         let lead = connect(number, route, at: hop)
         let end = await listen(to: lead)
+        let status = lead.sink.head?.facts.status
+        if !ask.isPartial, attempt.fetch.requests.acceptsCodings(after: status, at: hop.origin) {
+            return .repeated
+        }
         guard !lead.sink.isByHTTP2 else { return try end.get() }
         let isByHTTP1Alone = ask.isPartial || attempt.wantsOwnConnection
         if case .failure(.failed(let failure)) = end, hop.url.scheme == "https", isByHTTP1Alone,
             attempt.fetch.requests.asksByHTTP2(
                 after: failure,
-                status: lead.sink.head?.facts.status,
+                status: status,
                 at: hop.origin
             )
         {
-            return .repeatOverHTTP2
+            return .repeated
         }
         attempt.fetch.requests.speaksHTTP1(hop.origin)
         return try end.get()

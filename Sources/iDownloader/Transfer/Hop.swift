@@ -117,6 +117,9 @@ struct Hop {
                 network.signIn(&request)
             }
         }
+        if attempt.fetch.requests.acceptsCodings(of: origin) {
+            request.headers.append(("Accept-Encoding", "identity, *;q=0.5"))
+        }
         if let cookies = attempt.cookies.field(for: url) { request.add(cookies: cookies) }
         // Mirrors get the login in their own URL, and never the user's keys.
         if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }

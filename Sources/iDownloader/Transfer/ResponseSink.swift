@@ -269,7 +269,10 @@ final class ResponseSink: TransferSink {
         switch writer.append(body) {
         case .done:
             inbox.count(body.count)
-            return .taken
+            // libcurl would wait on although the announced length is there.
+            guard writer.rest == nil, state.withLock(\.hasOtherCoding) else { return .taken }
+            state.withLock { $0.isFull = true }
+            return .abort
         case .waits:
             return .pause
         case .full:
@@ -306,13 +309,20 @@ extension ResponseSink.State {
     /// The announced length of the body; the largest number if it is unknown.
     fileprivate var announcedLength: Int64 { reader.head?.facts.contentLength.bytes ?? .max }
 
+    /// Whether the body has a Transfer-Encoding that ends nothing, not even after the announced length
+    /// (RFC 9112 section 6.3): older servers send `identity`.
+    fileprivate var hasOtherCoding: Bool {
+        let codings = reader.head?.fields.members("transfer-encoding") ?? []
+        return !codings.isEmpty && !codings.contains { $0.isWord("chunked") }
+    }
+
     fileprivate var isDrainable: Bool { announcedLength <= ResponseSink.longestDrained }
 
     /// Returns whether the next bytes belong to a small, plain body that is kept until it is
     /// complete.
     fileprivate func mayKeep(_ count: Int) -> Bool {
         guard !hasAsked, let facts = reader.head?.facts, facts.status == 200,
-            facts.contentEncoding == nil, let length = facts.contentLength.bytes
+            facts.contentEncoding == nil, !hasOtherCoding, let length = facts.contentLength.bytes
         else { return false }
         return length <= ResponseSink.longestKept && Int64(kept.count + count) <= length
     }

@@ -285,7 +285,7 @@ actor Transfer {
             }
             switch end {
             case .answered(let answer): return answer
-            case .repeatOverHTTP2: continue
+            case .repeated: continue
             case .redirected(let location, let host):
                 do throws(Failure) {
                     hop = try hop.following(location, from: host)

@@ -22,6 +22,56 @@ import iDownloader
         }
     }
 
+    @Test func `a server that has the file only encoded is asked again and may encode it`()
+        async throws
+    {
+        // Apache with MultiViews answers like this.
+        try await withServer({ request in
+            request["Accept-Encoding"] == "identity"
+                ? [.head("406 Not Acceptable", [("Content-Length", "0")])]
+                : whole(Self.packed, Self.fields)
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(Sample.content, site, journal)
+                #expect(
+                    server.requests.map { $0["Accept-Encoding"] } == [
+                        "identity", "identity, *;q=0.5",
+                    ]
+                )
+            }
+        }
+    }
+
+    @Test func `a server that accepts neither has answered for good`() async throws {
+        let refusal = [Step.head("406 Not Acceptable", [("Content-Length", "0")])]
+        try await withServer({ _ in refusal }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectFailure(.serverBadResponse, isTransient: false, site, journal)
+                #expect(server.requests.count == 2)
+            }
+        }
+    }
+
+    @Test(arguments: [5, 3_000_000])
+    func `a body with the Transfer-Encoding identity ends after its length`(
+        count: Int
+    ) async throws {
+        let content = TestContent(seed: 12, count: Int64(count))
+        let fields = [("Transfer-Encoding", "identity"), ("Content-Length", "\(count)")]
+        let steps = [Step.head("200 OK", fields), .sendPattern(content, 0..<Int64(count)), .stall]
+        try await withServer({ _ in steps }) { server in
+            try await withSite { site in
+                let start = ContinuousClock.now
+                let journal = try await site.download(server.url("/file.bin"))
+                expectComplete(content, site, journal)
+                // Silence ends a download after a minute.
+                #expect(ContinuousClock.now - start < .seconds(50))
+            }
+        }
+    }
+
     @Test(arguments: ["file.zip", "file.tar.xz", "file.br", "file.zst"])
     func `one that is compressed otherwise is decoded`(name: String) async throws {
         try await withServer({ _ in whole(Self.packed, Self.fields) }) { server in
