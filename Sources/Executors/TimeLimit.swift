@@ -8,21 +8,27 @@ import Synchronization
 ///   - limit: The longest time to wait.
 ///   - work: The work; after the limit it continues in the background.
 /// - Returns: The result of the work; nil if it took longer than the limit.
+/// - Throws: What the work throws.
 @discardableResult
-package func withTimeLimit<Value: Sendable>(
+package func withTimeLimit<Value: Sendable, Failure: Error>(
     _ limit: Duration,
-    _ work: @escaping @Sendable () async -> Value
-) async -> Value? {
-    await withCheckedContinuation { continuation in
+    _ work: @escaping @Sendable () async throws(Failure) -> Value
+) async throws(Failure) -> Value? {
+    let result: Result<Value, Failure>? = await withCheckedContinuation { continuation in
         let answer = FirstAnswer(continuation)
         let timer = Task {
             if (try? await Task.sleep(for: limit)) != nil { answer.give(nil) }
         }
         Task {
-            answer.give(await work())
+            do throws(Failure) {
+                answer.give(.success(try await work()))
+            } catch {
+                answer.give(.failure(error))
+            }
             timer.cancel()
         }
     }
+    return try result?.get()
 }
 
 /// Resumes a continuation with the first of several answers.

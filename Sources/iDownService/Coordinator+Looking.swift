@@ -32,38 +32,25 @@ extension Coordinator {
         return snapshot
     }
 
-    /// Adds all tasks to a value, in the order of adding, off the service's own thread.
+    /// Adds tasks to a value, in the order of adding, off the service's own thread.
     ///
     /// - Parameters:
-    ///   - result: The value to which the first task is added.
-    ///   - take: Adds a task to the value; an error that it throws ends the walk.
-    /// - Returns: The value with all tasks.
-    /// - Throws: What `take` throws; `StoreFailure`.
-    package func tasks<Listing: Sendable>(
-        into result: Listing,
-        _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
-    ) async throws -> Listing {
-        try await collect(into: result, take) { snapshot, _, body throws(StoreFailure) in
-            try snapshot.forEachTask(body)
-            return 0
-        }.page
-    }
-
-    /// Adds some tasks to a value, in the order of the ids, off the service's own thread.
-    ///
-    /// - Parameters:
-    ///   - ids: The tasks; those that are not in the list are left out.
+    ///   - ids: The tasks, of which those that are not in the list are left out; nil for all.
     ///   - result: The value to which the first task is added.
     ///   - take: Adds a task to the value; an error that it throws ends the walk.
     /// - Returns: The value with the tasks.
     /// - Throws: What `take` throws; `StoreFailure`.
-    func tasks<Listing: Sendable>(
-        _ ids: [TaskID],
+    package func tasks<Listing: Sendable>(
+        _ ids: [TaskID]? = nil,
         into result: Listing,
         _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
     ) async throws -> Listing {
         try await collect(into: result, take) { snapshot, _, body throws(StoreFailure) in
-            try snapshot.forEachTask(of: ids, body)
+            if let ids {
+                try snapshot.forEachTask(of: ids, body)
+            } else {
+                try snapshot.forEachTask(body)
+            }
             return 0
         }.page
     }
@@ -185,13 +172,14 @@ extension Coordinator {
     /// Looks at something in a folder, for a limited time.
     ///
     /// - Returns: what was found; nil where the folder's disk does not answer within `limit`.
-    func look<Value: Sendable>(
+    /// - Throws: what `body` throws.
+    func look<Value: Sendable, Failure: Error>(
         in directory: String,
         _ limit: Duration,
-        _ body: @escaping @Sendable () async -> Value
-    ) async -> Value? {
-        guard engine.disk.fileSystem(of: directory) != nil else { return await body() }
-        return await withTimeLimit(limit, body)
+        _ body: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value? {
+        guard engine.disk.fileSystem(of: directory) != nil else { return try await body() }
+        return try await withTimeLimit(limit, body)
     }
 }
 

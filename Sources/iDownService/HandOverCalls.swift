@@ -127,15 +127,10 @@ final class HandOverCalls {
         // Whether the name is taken is checked when the file gets it.
         download.onExisting = nil
         // The disk of the folder may hang.
-        let judged = await withTimeLimit(limit) {
-            [checker, download] () async -> Result<[NewTask], any Error> in
-            do {
-                return .success(try await checker.judge([url], download, isList: false))
-            } catch {
-                return .failure(error)
-            }
+        let judged = try await withTimeLimit(limit) { [checker, download] in
+            try await checker.judge([url], download, isList: false)
         }
-        guard var task = try judged?.get().first else {
+        guard var task = judged?.first else {
             throw ServiceRefusal.disagreed("The folder for downloads does not answer.")
         }
         task.request.onExisting = options.download.onExisting == .fail ? .fail : .rename

@@ -16,11 +16,11 @@ extension ManagerService {
         }
         let engine = engine
         let limit = Coordinator.longestLook
-        let found = await coordinator.look(in: record.request.directory, limit) {
-            await engine.open(record, for: owner)
+        let found = try await coordinator.look(in: record.request.directory, limit) {
+            try await engine.open(record, for: owner)
         }
         guard let found else { throw ServiceRefusal.diskIsSilent }
-        guard let file = try found.get() else {
+        guard let file = found else {
             throw ManagerError(.invalidState, "Nothing of the task's file is in its folder.")
         }
         return file
@@ -32,7 +32,7 @@ extension Engine {
     fileprivate func open(
         _ record: TaskRecord,
         for owner: String?
-    ) async -> Result<OpenDescriptor?, ManagerError> {
+    ) async throws -> OpenDescriptor? {
         do {
             let number: Int32?
             if let owner {
@@ -40,18 +40,16 @@ extension Engine {
             } else {
                 number = try await openFile(of: record)
             }
-            return .success(number.map { OpenDescriptor(owning: $0) })
+            return number.map { OpenDescriptor(owning: $0) }
         } catch let full as FileFeeds.Full {
-            return .failure(
-                ManagerError(
-                    .limitExceeded,
-                    "Too many files are being read: at most \(full.limit) at a time."
-                )
+            throw ManagerError(
+                .limitExceeded,
+                "Too many files are being read: at most \(full.limit) at a time."
             )
         } catch let error as FileError {
-            return .failure(ManagerError(.invalidDestination, error.failure.message))
+            throw ManagerError(.invalidDestination, error.failure.message)
         } catch {
-            return .failure(ManagerError(error))
+            throw ManagerError(error)
         }
     }
 }

@@ -156,14 +156,6 @@ extension OptionChecker {
         _ place: String,
         _ engine: Engine
     ) async throws(ManagerError) -> Metalink {
-        let read = await withTimeLimit(longestReading) {
-            () async -> Result<Metalink, MetalinkFault> in
-            do throws(MetalinkFault) {
-                return .success(try await engine.readMetalink(at: path))
-            } catch {
-                return .failure(error)
-            }
-        }
         func refusal(_ reason: String) -> ManagerError {
             let name = String(path.split(separator: "/").last ?? "")
             let end = reason.hasSuffix(".") ? "" : "."
@@ -172,11 +164,14 @@ extension OptionChecker {
                 "\(place)The metalink \(shown(name)) \(reason)\(end)"
             )
         }
-        guard let read else { throw refusal("cannot be read: its disk does not answer") }
         do throws(MetalinkFault) {
-            return try read.get()
+            let read = try await withTimeLimit(longestReading) {
+                () async throws(MetalinkFault) in try await engine.readMetalink(at: path)
+            }
+            if let read { return read }
         } catch {
             throw refusal(error.message)
         }
+        throw refusal("cannot be read: its disk does not answer")
     }
 }
