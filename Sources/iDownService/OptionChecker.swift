@@ -77,7 +77,7 @@ struct OptionChecker: Sendable {
                 if let folder = folders[path] {
                     directory = folder
                 } else {
-                    directory = try await engine.prepareFolder(path, rules: rules)
+                    directory = try await engine.folders.prepare(path, rules: rules)
                     folders[path] = directory
                 }
                 var wish = task(for: reference, file, in: directory)
@@ -167,7 +167,7 @@ struct OptionChecker: Sendable {
         if let folder {
             directory = folder.directory
         } else {
-            directory = try await engine.prepareFolder(
+            directory = try await engine.folders.prepare(
                 options.directory ?? downloadDirectory,
                 rules: rules
             )
@@ -274,7 +274,7 @@ struct OptionChecker: Sendable {
             }
         }
         if let directory = values.directory {
-            edit.directory = try await engine.prepareFolder(directory, rules: rules)
+            edit.directory = try await engine.folders.prepare(directory, rules: rules)
         }
         if (edit.onExisting ?? record.request.onExisting) == .fail,
             let place = edit.wantedPlace(of: record),

@@ -39,7 +39,7 @@ final class SettingsControl {
             throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
         }
         if setting == .downloadDirectory, case .text(let path?) = content {
-            content = .text(try await service.engine.prepareFolder(path, rules: service.rules))
+            content = .text(try await service.engine.folders.prepare(path, rules: service.rules))
         }
         let (now, failure) = await keeper.change(setting, to: content)
         await apply(now, in: service)

@@ -6,7 +6,7 @@ import Executors
 ///
 /// If a file system does not answer in time, the calls that wait for it fail, and later ones fail
 /// immediately until it answers.
-final class FolderLooks: Sendable {
+package final class FolderLooks: Sendable {
     private enum Step: Sendable {
         /// The path leads to another file system, where it is looked at next.
         case elsewhere(String)
@@ -34,7 +34,7 @@ final class FolderLooks: Sendable {
     }
 
     /// Checks a folder, makes it if it is missing, and returns its path with links resolved.
-    func prepare(_ path: String, rules: FolderRules) async throws(FolderRefusal) -> String {
+    package func prepare(_ path: String, rules: FolderRules) async throws(FolderRefusal) -> String {
         let end = ContinuousClock.now + longestWait
         var place = path
         for hop in 0...Self.mostHops {

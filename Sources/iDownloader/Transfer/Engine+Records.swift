@@ -169,16 +169,6 @@ extension Engine {
         }
     }
 
-    /// Checks a folder that a client gave, and makes it if it is missing.
-    ///
-    /// - Returns: its path with links resolved.
-    package func prepareFolder(
-        _ text: String,
-        rules: FolderRules
-    ) async throws(FolderRefusal) -> String {
-        try await folders.prepare(text, rules: rules)
-    }
-
     /// Returns the origin that the file's extended attributes may name; none for a private
     /// download.
     func origins(

@@ -15,7 +15,7 @@ package final class Engine: Sendable {
     let fileSystem: FileSystem
     package let time: TimeAndChance
     package let disk: DiskQueue
-    let folders: FolderLooks
+    package let folders: FolderLooks
     package let names: NameReservations
     /// The hosts that no task may ask for a while.
     package let rests: HostRestTable
