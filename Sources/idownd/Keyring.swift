@@ -13,25 +13,22 @@ import iDownloader
 /// user keeps a login for a server that has refused a download. It never asks a keyring to unlock, and
 /// does not wait for one that is locked or does not answer.
 actor Keyring: StoredLogins, LoginVault {
+    /// The connection to a session bus, and a keyring there.
     private struct Link {
-        let service: SecretService
-        let logins: KeptLogins
-        /// Like `logins`, but starts a keyring if none runs.
-        let startedLogins: KeptLogins
-        let urlLogins: KeptURLLogins
-        /// Like `urlLogins`, but starts a keyring if none runs.
-        let startedURLLogins: KeptURLLogins
+        let connection: Connection
+        let list: String
 
-        init(_ connection: Connection, list: String) {
-            let patient = SecretService(connection, startsService: false, patience: longTimeout)
-            let starting = SecretService(connection, startsService: true, patience: longTimeout)
-            service = patient
-            logins = KeptLogins(
-                SecretService(connection, startsService: false, patience: timeout)
-            )
-            startedLogins = KeptLogins(starting)
-            urlLogins = KeptURLLogins(patient, list: list)
-            startedURLLogins = KeptURLLogins(starting, list: list)
+        /// Returns a client of the keyring.
+        func service(
+            startsService: Bool = false,
+            patience: Duration = longTimeout
+        ) -> SecretService {
+            SecretService(connection, startsService: startsService, patience: patience)
+        }
+
+        /// The logins of URLs.
+        func urlLogins(startsService: Bool = false) -> KeptURLLogins {
+            KeptURLLogins(service(startsService: startsService), list: list)
         }
     }
 
@@ -70,9 +67,9 @@ actor Keyring: StoredLogins, LoginVault {
     func use(_ connection: Connection) async {
         following?.cancel()
         self.link = nil
-        let link = Link(connection, list: list)
-        guard let events = try? await link.service.events() else { return }
-        isRunning = await link.service.isRunning
+        let link = Link(connection: connection, list: list)
+        guard let events = try? await link.service().events() else { return }
+        isRunning = await link.service().isRunning
         self.link = link
         following = Task {
             do {
@@ -99,7 +96,7 @@ actor Keyring: StoredLogins, LoginVault {
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials? {
         guard let server = KeptLogins.Server(origin), let link = reachableLink else { return nil }
         let login = await attempt { () throws(BusError) in
-            try await link.logins.login(for: server)
+            try await KeptLogins(link.service(patience: Self.timeout)).login(for: server)
         }
         return login?.map { .init(user: $0.user, password: $0.password) }
     }
@@ -108,7 +105,9 @@ actor Keyring: StoredLogins, LoginVault {
     func mayHaveLogin(for origin: URLReference.Origin) async -> Bool {
         guard let server = KeptLogins.Server(origin), let link else { return false }
         guard ContinuousClock.now >= backOffEnd else { return true }
-        let logins = isRunning ? link.logins : link.startedLogins
+        let service =
+            isRunning ? link.service(patience: Self.timeout) : link.service(startsService: true)
+        let logins = KeptLogins(service)
         let isKept = await attempt { () throws(BusError) in try await logins.isKept(for: server) }
         return isKept ?? (ContinuousClock.now < backOffEnd)
     }
@@ -118,14 +117,15 @@ actor Keyring: StoredLogins, LoginVault {
     var isOpen: Bool {
         get async {
             guard let link = reachableLink else { return false }
-            return await attempt { () throws(BusError) in try await link.urlLogins.isOpen } ?? false
+            return await attempt { () throws(BusError) in try await link.urlLogins().isOpen }
+                ?? false
         }
     }
 
     func keep(_ logins: URLLogins, at id: String) async -> Bool {
         guard let link = reachableLink else { return false }
         let isKept = await attempt { () throws(BusError) in
-            try await link.urlLogins.keep(logins.text, at: id)
+            try await link.urlLogins().keep(logins.text, at: id)
         }
         if isKept == true { remember(logins, at: id) }
         return isKept ?? false
@@ -134,7 +134,7 @@ actor Keyring: StoredLogins, LoginVault {
     func urlLogins(keptAt id: String) async -> URLLogins? {
         if let logins = cache[id] { return logins }
         guard let link, ContinuousClock.now >= backOffEnd else { return nil }
-        let logins = isRunning ? link.urlLogins : link.startedURLLogins
+        let logins = link.urlLogins(startsService: !isRunning)
         let text = await attempt { () throws(BusError) in try await logins.text(at: id) }
         guard let text = text ?? nil, let logins = URLLogins(text: text) else { return nil }
         remember(logins, at: id)
@@ -144,14 +144,14 @@ actor Keyring: StoredLogins, LoginVault {
     var ids: [String] {
         get async {
             guard let link = reachableLink else { return [] }
-            return await attempt { () throws(BusError) in try await link.urlLogins.ids } ?? []
+            return await attempt { () throws(BusError) in try await link.urlLogins().ids } ?? []
         }
     }
 
     func forget(_ id: String) async {
         cache[id] = nil
         guard let link = reachableLink else { return }
-        _ = await attempt { () throws(BusError) in try await link.urlLogins.forget(id) }
+        _ = await attempt { () throws(BusError) in try await link.urlLogins().forget(id) }
     }
 
     private func remember(_ logins: URLLogins, at id: String) {
