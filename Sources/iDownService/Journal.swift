@@ -93,20 +93,12 @@ final class Journal: TransferJournal {
 
     // MARK: Events of the transfer
 
-    func answered(
-        _ answer: OfferedFile,
-        of task: TaskID,
-        attempt: AttemptNumber
-    ) async -> Bool {
+    func answered(_ answer: OfferedFile, of transfer: TransferID) async -> Bool {
         tell(.answered(answer))
         return await hasSlot
     }
 
-    func record(
-        _ event: TransferEvent,
-        of task: TaskID,
-        attempt: AttemptNumber
-    ) async throws -> Bool {
+    func record(_ event: TransferEvent, of transfer: TransferID) async throws -> Bool {
         let isFirst = arrival == nil
         tell(.ended(nil))
         switch await verdict(before: event) {
@@ -115,7 +107,7 @@ final class Journal: TransferJournal {
         case .hasSlot(isRecorded: true) where isFirst && arrival != nil:
             return true
         case .hasSlot:
-            return try await record(event, of: task, attempt, in: coordinator)
+            return try await record(event, of: transfer, in: coordinator)
         }
     }
 
@@ -128,36 +120,31 @@ final class Journal: TransferJournal {
     func add(
         _ files: [ListedFile],
         leavingOut count: Int,
-        listedBy task: TaskID,
-        attempt: AttemptNumber
+        listedBy transfer: TransferID
     ) async throws -> Bool {
         guard await hasSlot else { return false }
-        let isWanted = try await add(files, listedBy: task, attempt, in: coordinator)
+        let isWanted = try await add(files, listedBy: transfer, in: coordinator)
         if isWanted, count > 0 {
             coordinator.log.notice(
-                "task \(task): its metalink lists \(count) more that idown does not download"
+                "task \(transfer.task): its metalink lists \(count) more that idown does not download"
             )
         }
         return isWanted
     }
 
-    func transferEnded(
-        _ task: TaskID,
-        attempt: AttemptNumber,
-        failure: Failure?
-    ) async {
+    func transferEnded(_ transfer: TransferID, failure: Failure?) async {
         tell(.ended(failure))
-        await end(task, attempt, failure, hasSlot: hasSlot, in: coordinator)
+        await end(transfer, failure, hasSlot: hasSlot, in: coordinator)
     }
 
     // MARK: On the coordinator
 
     private func record(
         _ event: TransferEvent,
-        of task: TaskID,
-        _ attempt: AttemptNumber,
+        of transfer: TransferID,
         in coordinator: isolated Coordinator
     ) async throws -> Bool {
+        let (task, attempt) = (transfer.task, transfer.attempt)
         let now = coordinator.time.date
         let jitter: Double
         var took: Duration = .zero
@@ -190,10 +177,10 @@ final class Journal: TransferJournal {
 
     private func add(
         _ files: [ListedFile],
-        listedBy task: TaskID,
-        _ attempt: AttemptNumber,
+        listedBy transfer: TransferID,
         in coordinator: isolated Coordinator
     ) async throws -> Bool {
+        let (task, attempt) = (transfer.task, transfer.attempt)
         try coordinator.refuseWhileStopping()
         let now = coordinator.time.date
         let wishes = coordinator.custody.withKeptLogins(
@@ -219,12 +206,12 @@ final class Journal: TransferJournal {
     }
 
     private func end(
-        _ task: TaskID,
-        _ attempt: AttemptNumber,
+        _ transfer: TransferID,
         _ failure: Failure?,
         hasSlot: Bool,
         in coordinator: isolated Coordinator
     ) async {
+        let task = transfer.task
         guard hasSlot else {
             let getsSlot = coordinator.slots.endAhead(task)
             // Without a slot the transfer has made no file, so nothing needs the name.
@@ -235,7 +222,7 @@ final class Journal: TransferJournal {
         // While the store cannot be written, recording the failure is tried again and again.
         while let failure, !coordinator.isStopping {
             do {
-                _ = try await record(.failed(failure), of: task, attempt, in: coordinator)
+                _ = try await record(.failed(failure), of: transfer, in: coordinator)
                 break
             } catch {
                 coordinator.log.error(

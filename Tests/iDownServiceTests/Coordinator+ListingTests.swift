@@ -40,8 +40,7 @@ import iDownloader
         try await Journal(hub.coordinator).add(
             files,
             leavingOut: 0,
-            listedBy: metalink.id,
-            attempt: metalink.attempt
+            listedBy: TransferJob(metalink).id
         )
     }
 

@@ -59,20 +59,12 @@ private final class ProbeJournal: TransferJournal {
         settled.withLock { if $0 == nil { $0 = result } }
     }
 
-    func answered(
-        _ answer: OfferedFile,
-        of task: TaskID,
-        attempt: AttemptNumber
-    ) async -> Bool {
+    func answered(_ answer: OfferedFile, of transfer: TransferID) async -> Bool {
         settle(.success(answer))
         return false
     }
 
-    func record(
-        _ event: TransferEvent,
-        of task: TaskID,
-        attempt: AttemptNumber
-    ) async throws -> Bool {
+    func record(_ event: TransferEvent, of transfer: TransferID) async throws -> Bool {
         if case .held(.hostRests(let rest)) = event {
             let seconds = max(1, rest.components.seconds)
             let text = "The server is busy, or asks for a pause, for \(seconds) s."
@@ -86,11 +78,10 @@ private final class ProbeJournal: TransferJournal {
     func add(
         _ files: [ListedFile],
         leavingOut count: Int,
-        listedBy task: TaskID,
-        attempt: AttemptNumber
+        listedBy transfer: TransferID
     ) async throws -> Bool { false }
 
-    func transferEnded(_ task: TaskID, attempt: AttemptNumber, failure: Failure?) async {
+    func transferEnded(_ transfer: TransferID, failure: Failure?) async {
         if let failure { settle(.failure(failure)) }
     }
 }

@@ -139,11 +139,11 @@ package final class Engine: Sendable {
                         "The URL cannot be read: \(Failure.freshLink)"
                     )
                 rates.leave(job.task)
-                await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
+                await journal.transferEnded(job.id, failure: failure)
             }
         }
         return RunningTransfer(
-            attempt: job.attempt,
+            attempt: job.id.attempt,
             startedAt: time.now,
             directory: job.request.directory,
             live: live,

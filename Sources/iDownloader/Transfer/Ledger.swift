@@ -33,7 +33,7 @@ final class Ledger {
         }
         let isWanted: Bool
         do {
-            isWanted = try await journal.record(event, of: job.task, attempt: job.attempt)
+            isWanted = try await journal.record(event, of: job.id)
         } catch {
             // The list cannot be written now. Nothing more is claimed, and a later try may succeed.
             throw .failed(
@@ -62,12 +62,7 @@ final class Ledger {
     func add(_ files: [ListedFile], leavingOut count: Int) async throws(TransferEnd) {
         let isWanted: Bool
         do {
-            isWanted = try await journal.add(
-                files,
-                leavingOut: count,
-                listedBy: job.task,
-                attempt: job.attempt
-            )
+            isWanted = try await journal.add(files, leavingOut: count, listedBy: job.id)
         } catch let failure as Failure {
             throw .failed(failure)
         } catch {
@@ -84,9 +79,7 @@ final class Ledger {
 
     /// Lets the journal judge the first answer.
     func report(_ answer: OfferedFile) async throws(TransferEnd) {
-        guard await journal.answered(answer, of: job.task, attempt: job.attempt) else {
-            throw .superseded
-        }
+        guard await journal.answered(answer, of: job.id) else { throw .superseded }
     }
 
     /// Returns the hashes of the file's pieces.
@@ -101,6 +94,6 @@ final class Ledger {
 
     /// Records the end of the attempt; the last call.
     func end(_ failure: Failure?) async {
-        await journal.transferEnded(job.task, attempt: job.attempt, failure: failure)
+        await journal.transferEnded(job.id, failure: failure)
     }
 }

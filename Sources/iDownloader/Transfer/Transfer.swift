@@ -34,7 +34,7 @@ actor Transfer {
             attempt.tell(
                 .started,
                 [
-                    "attempt": .number(Int64(attempt.job.attempt.rawValue)),
+                    "attempt": .number(Int64(attempt.job.id.attempt.rawValue)),
                     "bytes": .number(content.stored.byteCount),
                     "total": content.known.total.map { .number($0) },
                 ]

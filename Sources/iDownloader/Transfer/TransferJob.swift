@@ -2,10 +2,16 @@
 
 package import iDownState
 
-/// The task, as its transfer needs it at the start.
-package struct TransferJob: Sendable {
+/// The task of a transfer, and which of the task's attempts the transfer is.
+package struct TransferID: Hashable, Sendable {
     package let task: TaskID
     package let attempt: AttemptNumber
+}
+
+/// The task, as its transfer needs it at the start.
+package struct TransferJob: Sendable {
+    package let id: TransferID
+    package var task: TaskID { id.task }
     package private(set) var request: TaskRequest
     /// The partial file of an earlier attempt, if there is one.
     package let file: LocalFile?
@@ -25,8 +31,7 @@ package struct TransferJob: Sendable {
 
     package init(_ record: TaskRecord, holdsFirstAnswer: Bool = false) {
         self.holdsFirstAnswer = holdsFirstAnswer
-        task = record.id
-        attempt = record.attempt
+        id = TransferID(task: record.id, attempt: record.attempt)
         request = record.request
         file = record.file
         possibleName = if case .publish(let name) = record.intent { name } else { nil }
@@ -50,17 +55,13 @@ package protocol TransferJournal: Sendable {
     ///
     /// - Returns: false if the task has changed and the transfer is no longer wanted.
     /// - Throws: when the record could not be written; nothing has changed then.
-    func record(
-        _ event: TransferEvent,
-        of task: TaskID,
-        attempt: AttemptNumber
-    ) async throws -> Bool
+    func record(_ event: TransferEvent, of transfer: TransferID) async throws -> Bool
 
     /// Judges the first answer that brings the file, if the job asks for that; the body waits
     /// meanwhile.
     ///
     /// - Returns: false if the transfer is not wanted; no byte of the file is on disk then.
-    func answered(_ answer: OfferedFile, of task: TaskID, attempt: AttemptNumber) async -> Bool
+    func answered(_ answer: OfferedFile, of transfer: TransferID) async -> Bool
 
     /// Returns the hashes of the pieces of a task's file; nil if there are none.
     func pieceHashes(of task: TaskID) async throws -> PieceHashes?
@@ -72,31 +73,24 @@ package protocol TransferJournal: Sendable {
     /// - Parameters:
     ///   - files: those that are to be added.
     ///   - count: how many more the metalink lists.
-    ///   - task: the metalink's.
-    ///   - attempt: the number of its transfer.
+    ///   - transfer: the metalink's.
     /// - Returns: false where the metalink's task has moved on; nothing is added then.
     /// - Throws: when the list of tasks could not be written; nothing has changed then.
     func add(
         _ files: [ListedFile],
         leavingOut count: Int,
-        listedBy task: TaskID,
-        attempt: AttemptNumber
+        listedBy transfer: TransferID
     ) async throws -> Bool
 
     /// The transfer holds neither a connection nor the file any more; nothing comes after this.
     ///
     /// - Parameters:
-    ///   - task: whose transfer it was.
-    ///   - attempt: its number.
+    ///   - transfer: the transfer.
     ///   - failure: why there is no file; nil where it is published, stopped or not wanted. The
     ///     journal sees to it that this is recorded, at once or later.
-    func transferEnded(_ task: TaskID, attempt: AttemptNumber, failure: Failure?) async
+    func transferEnded(_ transfer: TransferID, failure: Failure?) async
 }
 
 extension TransferJournal {
-    package func answered(
-        _ answer: OfferedFile,
-        of task: TaskID,
-        attempt: AttemptNumber
-    ) async -> Bool { true }
+    package func answered(_ answer: OfferedFile, of transfer: TransferID) async -> Bool { true }
 }

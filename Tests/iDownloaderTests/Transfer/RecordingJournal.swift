@@ -101,21 +101,17 @@ final class RecordingJournal: TransferJournal {
 
     // MARK: TransferJournal
 
-    func record(
-        _ event: TransferEvent,
-        of task: TaskID,
-        attempt: AttemptNumber
-    ) async throws -> Bool {
+    func record(_ event: TransferEvent, of transfer: TransferID) async throws -> Bool {
         let hook = state.withLock { state in
-            #expect(task == state.record.id)
-            #expect(!state.endings.contains(attempt), "\(event) after the end")
+            #expect(transfer.task == state.record.id)
+            #expect(!state.endings.contains(transfer.attempt), "\(event) after the end")
             return state.hook
         }
         guard try await hook(event, self) else {
             state.withLock { $0.refused.append(event) }
             return false
         }
-        return take(event, of: attempt)
+        return take(event, of: transfer.attempt)
     }
 
     func pieceHashes(of task: TaskID) async throws -> PieceHashes? { state.withLock(\.pieceHashes) }
@@ -123,11 +119,12 @@ final class RecordingJournal: TransferJournal {
     func add(
         _ files: [ListedFile],
         leavingOut count: Int,
-        listedBy task: TaskID,
-        attempt: AttemptNumber
+        listedBy transfer: TransferID
     ) async throws -> Bool {
-        let ids = files.indices.compactMap { TaskID(rawValue: task.rawValue + 1 + Int64($0)) }
-        guard try await record(.listed(ids), of: task, attempt: attempt) else { return false }
+        let ids = files.indices.compactMap {
+            TaskID(rawValue: transfer.task.rawValue + 1 + Int64($0))
+        }
+        guard try await record(.listed(ids), of: transfer) else { return false }
         state.withLock { state in
             state.listed += files
             state.leftOut += count
@@ -135,14 +132,14 @@ final class RecordingJournal: TransferJournal {
         return true
     }
 
-    func transferEnded(_ task: TaskID, attempt: AttemptNumber, failure: Failure?) async {
+    func transferEnded(_ transfer: TransferID, failure: Failure?) async {
         if let failure {
             // A record that cannot be written stays as it is until the service starts again.
-            _ = try? await record(.failed(failure), of: task, attempt: attempt)
+            _ = try? await record(.failed(failure), of: transfer)
         }
         state.withLock { state in
-            #expect(!state.endings.contains(attempt), "ended twice")
-            state.endings.append(attempt)
+            #expect(!state.endings.contains(transfer.attempt), "ended twice")
+            state.endings.append(transfer.attempt)
         }
     }
 
