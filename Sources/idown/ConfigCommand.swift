@@ -207,8 +207,11 @@ struct ConfigCommand: AsyncParsableCommand {
         guard let content = SettingName.content(text, of: setting) else {
             throw ValidationError("\(name) is \(SettingName.range(of: setting))")
         }
-        if setting.kind == .file, case .text(let path?) = content, access(path, R_OK) != 0 {
-            let reason = String(cString: strerror(errno))
+        if setting.kind == .file, case .text(let path?) = content {
+            var status = stat()
+            let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            guard isFolder || access(path, R_OK) != 0 else { return content }
+            let reason = String(cString: strerror(isFolder ? EISDIR : errno))
             throw ValidationError("\(name): \(CellText(path)) cannot be read: \(reason)")
         }
         return content

@@ -87,15 +87,15 @@ enum Diagnosis {
         )
     }
 
-    /// Takes all looks at once; a disk that does not answer is a finding, too.
+    /// Takes all looks at once; one that takes longer than ten seconds is a finding, too.
     static func taken(_ looks: [(what: String, look: @Sendable () -> [Finding])]) -> [Finding] {
         zip(looks, TimeLimit.run(looks.map(\.look))).flatMap { look, findings in
             findings ?? [
                 Finding(
                     look.what,
                     .wrong,
-                    TimeLimit.noAnswer,
-                    advice: "connect the disk or its server again, or wait for it"
+                    "no answer within 10 s: a disk does not answer, or the computer is busy",
+                    advice: "connect the disk or its server again, or wait; then: idown doctor"
                 )
             ]
         }

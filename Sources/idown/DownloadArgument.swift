@@ -26,7 +26,7 @@ enum DownloadArgument: Hashable {
     ///
     /// - Throws: `ExitCode` after telling the mistake.
     static func checkedURL(_ text: String) throws -> String {
-        if let url = URLText.completed(text), !TimeLimit.exists(text) {
+        if let url = URLText.completed(text), !Disk.exists(text) {
             Output.talk("idown: assuming \(ShownURL(url))")
             return url
         }
@@ -57,6 +57,6 @@ enum DownloadArgument: Hashable {
         }
         // `example.org/x.meta4` is a URL, unless there is such a file.
         return "/.~".contains(text[text.startIndex]) || !text.contains("/")
-            || TimeLimit.exists(text)
+            || Disk.exists(text)
     }
 }

@@ -41,7 +41,7 @@ enum InputFile {
 
     /// open(2).
     private static func read(_ path: String) throws(Failure) -> String {
-        guard path == "-" || TimeLimit.diskAnswers(path) else { throw Failure(TimeLimit.noAnswer) }
+        if path != "-" { Disk.wait(for: path) }
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw Failure() }
         defer { if path != "-" { close(file) } }

@@ -66,13 +66,6 @@ struct ListedDownloads {
         _ options: AddOptions,
         into ids: inout [String]
     ) async throws(ManagerError) {
-        // Only the files of downloads that are in the list are looked at.
-        if let usualFolder, case let folder = options.directory ?? usualFolder,
-            urls.contains(where: { URLText($0).map { tasks[$0.encoded] != nil } ?? false }),
-            !TimeLimit.diskAnswers(folder)
-        {
-            throw ManagerError(.invalidDestination, "cannot reach \(folder): \(TimeLimit.noAnswer)")
-        }
         var completed: [String: String] = [:]
         if skipsCompleted {
             for url in urls { completed[url] = try await self.completed(url, options) }
@@ -200,8 +193,9 @@ struct ListedDownloads {
         }
     }
 
-    /// realpath(3).
+    /// Follows the links in a path, once its disk answers: realpath(3).
     private static func resolved(_ folder: String) -> String? {
+        Disk.wait(for: folder)
         guard let path = realpath(folder, nil) else { return nil }
         defer { free(path) }
         return String(cString: path)

@@ -25,9 +25,9 @@ struct VerifyCommand: AsyncParsableCommand {
     @OptionGroup var selection: SelectionArguments
 
     func run() async throws {
+        let selection = try selection.selection()
         try await Service.use { client in
             try await client.require(.verify, to: "verify downloads")
-            let selection = try selection.selection()
             let tasks = try await selection.tasks(client)
             let isNamed = selection.plainIDs != nil
             var first: ExitStatus?
@@ -56,10 +56,7 @@ struct VerifyCommand: AsyncParsableCommand {
         _ task: TaskProperties,
         _ client: ManagerClient
     ) async throws(ManagerError) -> (line: String?, status: ExitStatus?) {
-        guard TimeLimit.diskAnswers(task.path) else {
-            Output.complain("\(task.id): cannot reach \(task.path): \(TimeLimit.noAnswer)")
-            return (nil, .fileFailure)
-        }
+        Disk.wait(for: task.path)
         let integrity = try await client.verify(task.id)
         let checked = try await client.getTask(task.id)
         guard checked.errorCode.isEmpty else {

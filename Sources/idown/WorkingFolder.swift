@@ -6,7 +6,9 @@ import iDownView
 
 /// The folder in which the command runs; the service does not know it and needs absolute paths.
 enum WorkingFolder {
-    /// Returns the path in absolute form: getcwd(3).
+    /// Returns the path in absolute form, once its disk answers: getcwd(3).
+    ///
+    /// The service, which gets the path, waits for no disk as long as the user may want to.
     ///
     /// A `~` that no shell has replaced, as in `--directory=~/Music`, is the user's home: a folder
     /// with that name would be a trap.
@@ -14,6 +16,12 @@ enum WorkingFolder {
     /// - Throws: `ValidationError` if the path is empty, or if the folder that it begins with is
     ///   unknown.
     static func absolute(_ path: String) throws -> String {
+        let path = try joined(path)
+        Disk.wait(for: path)
+        return path
+    }
+
+    private static func joined(_ path: String) throws -> String {
         guard !path.isEmpty else {
             throw ValidationError("the folder's name is empty; for the current folder give .")
         }

@@ -103,6 +103,9 @@ struct ConfigFileTests {
             let missing = try await idown("config", "cookie-file", "c.txt", in: service)
             #expect(missing.status == .exited(64), "\(missing)")
             #expect(missing.standardError.contains("c.txt cannot be read: No such"), "\(missing)")
+            let folder = try await idown("config", "cookie-file", ".", in: service)
+            #expect(folder.status == .exited(64), "\(folder)")
+            #expect(folder.standardError.contains("Is a directory"), "\(folder)")
             try TestFile.write("", to: service.home.path + "/c.txt")
             let changes = [
                 ("proxy", "http://me:geheim@127.0.0.1:9", "http://me:***@127.0.0.1:9"),

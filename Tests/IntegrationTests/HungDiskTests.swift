@@ -330,7 +330,9 @@ struct HungDiskTests {
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
-    func `a command that needs a disk that hangs says so and ends`() async throws {
+    func `a command that needs a disk that hangs says so, and waits for it or for Ctrl-C`()
+        async throws
+    {
         let host = try host(FaultServer.Gate())
         defer { host.stop() }
         try await withService { service in
@@ -339,23 +341,46 @@ struct HungDiskTests {
                 try TestFile.write(url, to: try #require(disk.mirror) + "/list")
                 let id = try await service.add(url) { $0.directory = disk.path }
                 try await service.waitForState("completed", of: id)
-                try await service.client.set(.downloadDirectory, to: .text(disk.path))
                 try await disk.hang()
-                let commands = [
-                    ["doctor"], ["open", id], ["reveal", id], ["verify", id],
-                    ["add", "-i", disk.path + "/list"], ["add", "-c", "-d", disk.path, url],
+                // There is no desktop that opens and shows files.
+                let commands: [([String], ChildProcess.ExitStatus)] = [
+                    (["open", id], .exited(1)), (["reveal", id], .exited(1)),
+                    (["verify", id], .exited(0)), (["add", "-i", disk.path + "/list"], .exited(0)),
+                    (["add", "-c", "-d", disk.path, url], .exited(0)),
+                    (["config", "cookie-file", disk.path + "/list"], .exited(0)),
                 ]
-                for command in commands {
-                    let told = try await idown(command, in: service)
-                    #expect(told.status != .exited(0), "\(command): \(told)")
-                    let text = told.standardOutput + told.standardError
-                    #expect(text.contains("its disk does not answer"), "\(command): \(told)")
+                let program = try BuiltProgram("idown").path
+                @Sendable func start(_ words: [String]) async throws -> ChildProcess {
+                    try await .start(
+                        program,
+                        words,
+                        environment: service.environment,
+                        workingDirectory: service.home.path
+                    )
                 }
+                @Sendable func waits(_ child: ChildProcess) async throws {
+                    try await soon("a word about the disk") {
+                        child.standardError.contains("does not answer; waiting for it")
+                    }
+                }
+                // Before the others: only the first that asks the disk for a name can be killed.
+                let interrupted = try await start(["verify", id])
+                try await waits(interrupted)
+                interrupted.send(SIGINT)
+                let end = try await within("the end") { await interrupted.waitForExit() }
+                #expect(end == .signaled(SIGINT))
                 let home = ["XDG_CONFIG_HOME": disk.path, "XDG_DATA_HOME": disk.path]
                 let told = try await idown(["doctor"], in: service, environment: home)
                 #expect(told.status == .exited(1), "\(told)")
                 #expect(told.standardOutput.contains("own folders"), "\(told)")
+                var waiting: [ChildProcess] = []
+                for (words, _) in commands { waiting.append(try await start(words)) }
+                for child in waiting { try await waits(child) }
                 try await disk.answer()
+                for ((words, status), child) in zip(commands, waiting) {
+                    let ended = try await within("\(words)") { await child.waitForExit() }
+                    #expect(ended == status, "\(words): \(child.standardError)")
+                }
             }
         }
     }

@@ -36,10 +36,7 @@ enum FinishedFiles {
                 "download \(task.id) is \(task.state), not completed; \(advice(for: task))"
             )
         }
-        guard TimeLimit.diskAnswers(task.path) else {
-            throw Refusal(.fileFailure, "cannot reach \(task.path): \(TimeLimit.noAnswer)")
-        }
-        guard access(task.path, F_OK) == 0 else {
+        guard Disk.exists(task.path) else {
             let isGone = errno == ENOENT || errno == ENOTDIR
             throw Refusal(
                 .fileFailure,

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import iDownView
+
+/// Disks that may take long to answer: they sleep, are mounted at the first use, or hang.
+enum Disk {
+    /// Returns once the disk of a file or a folder answers: open(2), pread(2).
+    ///
+    /// After ten seconds it says so and waits on, because the user can end the command by Ctrl-C. A
+    /// pipe is not opened, because its writer may take as long as it likes.
+    static func wait(for path: String) {
+        let notice = DispatchWorkItem {
+            Output.complain(
+                "the disk of \(path) does not answer; waiting for it, Ctrl-C ends the wait"
+            )
+        }
+        let limit = Int(TimeLimit.patience / .milliseconds(1))
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(limit), execute: notice)
+        defer { notice.cancel() }
+        var status = stat()
+        guard stat(path, &status) == 0, [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+            return
+        }
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        var byte: UInt8 = 0
+        pread(file, &byte, 1, 0)
+        close(file)
+    }
+
+    /// Returns whether there is something at a path, once its disk answers: access(2).
+    static func exists(_ path: String) -> Bool {
+        wait(for: path)
+        return access(path, F_OK) == 0
+    }
+}
