@@ -162,6 +162,8 @@ struct ListedDownloads {
         guard let whole, let checksum = options.checksum else { return whole?.id }
         // The digest may be mistyped, so the download gets its own digest back.
         let isOther = whole.checksum != checksum
+        let interruption = isOther ? await giveBackWhenInterrupted(whole) : nil
+        defer { interruption?.cancel() }
         do throws(ManagerError) {
             try await give(checksum, to: whole.id)
             if try await client.verify(whole.id) == .checksum { return whole.id }
@@ -175,6 +177,23 @@ struct ListedDownloads {
             _ = try await client.verify(whole.id)
         }
         return nil
+    }
+
+    /// Has Ctrl-C end the command only after a download has got its own digest back.
+    ///
+    /// - Returns: The task that waits for Ctrl-C.
+    private func giveBackWhenInterrupted(_ task: TaskProperties) async -> Task<Void, Never> {
+        let interrupts = await Interrupts.start()
+        return Task {
+            for await _ in interrupts {
+                try? await give(task.checksum, to: task.id)
+                Output.complain(
+                    "the file of download \(task.id) was not read to its end; the download is as"
+                        + " it was"
+                )
+                exit(ExitStatus.interrupted.rawValue)
+            }
+        }
     }
 
     private func give(_ checksum: String, to id: String) async throws(ManagerError) {

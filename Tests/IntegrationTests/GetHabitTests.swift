@@ -227,6 +227,35 @@ struct GetHabitTests {
         """
     }
 
+    @Test func `after Ctrl-C a file that was read for another digest has its own one again`()
+        async throws
+    {
+        // Read for longer than it takes to press Ctrl-C; if it was not, the outcome is the same.
+        let large = TestContent(seed: 132, count: 64 << 20)
+        let host = try ChangingHost(ServedFile(large))
+        defer { host.stop() }
+        try await withService { service in
+            let (client, url) = (service.client, host.url("/a.bin"))
+            let own = "md5=" + String(repeating: "0", count: 32)
+            let id = try await service.add(url)
+            try await service.waitForState("completed", of: id)
+            var options = EditOptions()
+            options.values.checksum = own
+            try await client.setOptions(options, of: id)
+            let folder = try await client.getTask(id).directory
+            let other = "sha-512=" + String(repeating: "0", count: 128)
+            let child = try await ChildProcess.start(
+                try BuiltProgram("idown").path,
+                ["get", "-c", "-d", folder, "--checksum", other, url],
+                environment: service.environment
+            )
+            try await soon("the other digest") { try await client.getTask(id).checksum == other }
+            child.send(SIGINT)
+            #expect(await child.waitForExit() == .exited(130), "\(child.standardError)")
+            #expect(try await client.getTask(id).checksum == own)
+        }
+    }
+
     @Test func `an option for one file is refused for a list, with the option to write there`()
         async throws
     {
