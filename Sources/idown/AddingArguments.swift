@@ -55,6 +55,9 @@ struct AddingArguments: ParsableArguments {
     var whenDone: AddOptions.WhenDone?
 
     func validate() throws {
+        if request.header.contains("") {
+            throw ValidationError("--header is empty; give a header as \"Name: value\"")
+        }
         if let connections, !Contract.connections.contains(connections) {
             throw ValidationError("--connections is 1 to 16, not \(connections)")
         }

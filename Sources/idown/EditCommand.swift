@@ -45,7 +45,7 @@ struct EditCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Maximum number of connections, 1 to 16, or default.",
-            discussion: "The default is the setting max-connections-per-download.",
+            discussion: "The word default stands for the setting max-connections-per-download.",
             valueName: "number"
         ),
         completion: .list(["default"] + Contract.connections.map(String.init))
@@ -76,12 +76,6 @@ struct EditCommand: AsyncParsableCommand {
     @OptionGroup var change: ChangeArguments
 
     func validate() throws {
-        guard try request.cookies.path != nil || !options(isTrial: true).dictionary.isEmpty else {
-            throw ValidationError("give what to change, such as --priority, --limit or --url")
-        }
-        if let option = optionOfOneTask, try change.selected.selection().plainIDs?.count != 1 {
-            throw ValidationError("\(option) is for a single download, named by its ID")
-        }
         if let limit = request.limit, !Contract.speedLimit.contains(limit.bytesPerSecond) {
             throw ValidationError("--limit is too high")
         }
@@ -101,11 +95,18 @@ struct EditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let selection = try change.selected.selection()
         let options = try options()
+        // Not in `validate`, which is called before ArgumentParser looks for unknown options.
+        guard request.cookies.path != nil || !options.dictionary.isEmpty else {
+            throw ValidationError("give what to change, such as --priority, --limit or --url")
+        }
+        if let option = optionOfOneTask, selection.plainIDs?.count != 1 {
+            throw ValidationError("\(option) is for a single download, named by its ID")
+        }
         let file = try request.cookies.file()
         try await Service.use { client in
             // Read first: if an ID does not exist, nothing is changed.
-            let selection = try change.selected.selection()
             let tasks = try await selection.tasks(client)
             guard !change.dryRun else {
                 return try change.preview(tasks, "changed", where: { _ in true }) { task in
@@ -156,10 +157,10 @@ struct EditCommand: AsyncParsableCommand {
         }
     }
 
-    /// The options as the service takes them; a trial reads no file.
-    private func options(isTrial: Bool = false) throws -> EditOptions {
+    /// The options as the service takes them.
+    private func options() throws -> EditOptions {
         var options = EditOptions()
-        options.url = isTrial ? url : try url.map(DownloadArgument.checkedURL)
+        options.url = try url.map(DownloadArgument.checkedURL)
         options.values.directory = try directory.map(WorkingFolder.absolute)
         options.values.filename = output
         request.fill(&options.values)
@@ -175,9 +176,10 @@ struct EditCommand: AsyncParsableCommand {
         }
         if request.cookies.cookie == "" { options.cleared.insert(.cookies) }
         options.values.cookies = request.cookies.value
-        if !isTrial { options.values.headers = try request.headers() }
-        guard !request.header.isEmpty, options.values.headers.isEmpty else { return options }
-        options.cleared.insert(.headers)
+        options.values.headers = try request.headers()
+        if !request.header.isEmpty, options.values.headers.isEmpty {
+            options.cleared.insert(.headers)
+        }
         return options
     }
 }

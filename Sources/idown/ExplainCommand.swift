@@ -37,10 +37,10 @@ struct ExplainCommand: AsyncParsableCommand {
     @OptionGroup var selection: SelectionArguments
 
     func run() async throws {
+        let selection = try selection.selection()
         try await Service.use { client in
             if history { try await client.require(.history, to: "tell the history of downloads") }
             if json, !history { try await client.require(.reasons, to: "tell reasons as JSON") }
-            let selection = try selection.selection()
             let tasks = try await selection.tasks(client)
             guard !history else { return try await tellHistory(of: tasks, selection, client) }
             guard !json else { return try await tellCodes(of: tasks, selection, client) }

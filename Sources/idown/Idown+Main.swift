@@ -24,7 +24,7 @@ extension Idown {
                     return try Output.data(lines: await versions())
                 }
                 try checkCommand(words)
-                var command = try await asyncParseAsRoot(separated(words))
+                var command = try await asyncParseAsRoot(try separated(words))
                 do {
                     if var command = command as? any AsyncParsableCommand {
                         try await command.run()
@@ -53,14 +53,24 @@ extension Idown {
         }
     }
 
+    /// Options that would be read as `-d`, `-e`, `-i`, `-o` or `-u` with a value if they had one dash.
+    private static let longNames = [
+        "-directory", "-dry-run", "-expected-size", "-input-file", "-on-existing", "-output",
+        "-untried", "-url", "-user", "-user-agent",
+    ]
+
     /// Returns the words with a `=` before the value of a short option, `-n3`.
     ///
     /// ArgumentParser would split such a word at the first `=`, which cookies and URLs have. A value of
     /// its own must not begin with a dash.
-    private static func separated(_ words: some Sequence<String>) -> [String] {
+    private static func separated(_ words: some Sequence<String>) throws -> [String] {
         var isOption = true
-        return words.map { word in
+        return try words.map { word in
             if word == "--" { isOption = false }
+            let name = String(word.prefix { $0 != "=" })
+            if isOption, longNames.contains(name) {
+                throw ValidationError("there is no option \(name); did you mean -\(name)?")
+            }
             guard isOption, let match = word.wholeMatch(of: /(?s)(-[AHbdeinou])([^=].*)/) else {
                 return word
             }

@@ -8,7 +8,7 @@ import iDownView
 struct RequestArguments: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Higher starts first (default: 0).", valueName: "number")
+        help: ArgumentHelp("Higher starts first; a new download has 0.", valueName: "number")
     )
     var priority: Int32?
 
@@ -25,8 +25,8 @@ struct RequestArguments: ParsableArguments {
         help: ArgumentHelp(
             "How long to try without progress: 90s, 15m, 2h, 1d; forever for no end.",
             discussion: """
-                Counts where the host has answered before; other downloads fail after 8 tries. The \
-                default is the setting retry-for.
+                Counts where the host has answered before; other downloads fail after 8 tries. A \
+                new download has the setting retry-for.
                 """,
             valueName: "time"
         )

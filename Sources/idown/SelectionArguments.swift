@@ -15,10 +15,6 @@ struct SelectionArguments: ParsableArguments {
     )
     var words: [String]
 
-    func validate() throws {
-        _ = try selection()
-    }
-
     /// Returns the selection that the words name.
     func selection() throws -> TaskSelection {
         try TaskSelection(typed: words)
@@ -35,10 +31,6 @@ struct OptionalSelectionArguments: ParsableArguments {
         completion: TaskCompletion.selections
     )
     var words: [String] = []
-
-    func validate() throws {
-        _ = try selection()
-    }
 
     /// Returns the selection that the words name.
     func selection() throws -> TaskSelection {

@@ -30,8 +30,8 @@ struct ShowCommand: AsyncParsableCommand {
     @OptionGroup var selection: SelectionArguments
 
     func run() async throws {
+        let selection = try selection.selection()
         try await Service.use(startsService: start.startsService) { client in
-            let selection = try selection.selection()
             let tasks = try await selection.tasks(client)
             if format.json, let ids = selection.plainIDs, ids.count == 1,
                 let task = tasks.first

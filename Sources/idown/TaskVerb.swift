@@ -80,8 +80,8 @@ extension TaskVerb {
     /// A download that was selected by its ID and cannot take the verb is an error. A range, a
     /// state or `all` skips it.
     func run() async throws {
+        let selection = try change.selected.selection()
         try await Service.use { client in
-            let selection = try change.selected.selection()
             guard !change.dryRun else {
                 let tasks = try await selection.tasks(client)
                 return try change.preview(tasks, Self.participle, where: changes) { task in

@@ -33,8 +33,8 @@ struct WaitCommand: AsyncParsableCommand {
     @OptionGroup var selected: OptionalSelectionArguments
 
     func run() async throws {
+        let selection = try selected.selection()
         try await Service.use { client in
-            let selection = try selected.selection()
             let watch = try await TaskWatch.start(over: client, handlesInterrupts: false) {
                 () throws(ManagerError) in
                 let tasks =

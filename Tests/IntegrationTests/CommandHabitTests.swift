@@ -240,6 +240,28 @@ struct CommandHabitTests {
         }
     }
 
+    @Test func `a long option with one dash, an empty header and an unknown option are refused`()
+        async throws
+    {
+        try await withService { service in
+            let url = "http://127.0.0.1:9/x"
+            let commands: [([String], told: String)] = [
+                (["add", "-output=x", url], "did you mean --output?"),
+                (["get", "-directory", "x", url], "did you mean --directory?"),
+                (["edit", "1", "-dry-run", "--limit", "5k"], "did you mean --dry-run?"),
+                (["add", "-H", "", url], "--header is empty"),
+                (["edit", "1", "--speed-limit", "5k"], "Unknown option '--speed-limit'"),
+                (["pause", "seven", "--force"], "Unknown option '--force'"),
+            ]
+            for (words, told) in commands {
+                let refused = try await idown(words, in: service)
+                #expect(refused.status == .exited(64), "\(words): \(refused)")
+                #expect(refused.standardError.contains(told), "\(words): \(refused)")
+            }
+            #expect(try await service.client.listTasks().isEmpty)
+        }
+    }
+
     @Test func `the help shows the verbs in groups and then the exit codes`() async throws {
         let help = try await ChildProcess.run(try BuiltProgram("idown").path, ["--help"])
         let text = help.standardOutput
