@@ -27,6 +27,7 @@ struct NotificationGroup: Hashable, Sendable {
 
     var count: Int { tasks.count + more.count }
     var isEmpty: Bool { count == 0 }
+    var ids: Set<String> { more.union(tasks.map(\.id)) }
 
     /// Adds a task; a task that is in the group already is replaced.
     mutating func add(_ task: DesktopTask) {

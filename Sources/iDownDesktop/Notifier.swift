@@ -85,6 +85,13 @@ actor Notifier {
         backOffTimer?.cancel()
     }
 
+    /// Closes all notifications: once this program has ended, their buttons would do nothing.
+    func end() async {
+        let numbers = shown.values.map(\.number) + (list.map { [$0.number] } ?? [])
+        (shown, list) = ([:], nil)
+        for number in numbers { try? await server.call("CloseNotification", number) }
+    }
+
     /// Queues notifications for the news; returns without waiting for the server.
     func receive(_ news: DesktopNews) {
         let ends = Set(news.ended.map(\.id))
@@ -212,7 +219,7 @@ actor Notifier {
                 group = open.group
                 group.add(news)
             } else if let added = shown[.added],
-                Set(added.group.tasks.map(\.id)).isSubset(of: news.tasks.map(\.id))
+                added.group.ids.isSubset(of: news.ids)
             {
                 // The notification of a task's end replaces that of its addition.
                 replaced = added.number
@@ -235,9 +242,9 @@ actor Notifier {
         by group: NotificationGroup,
         of kind: NotificationKind
     ) async throws(BusError) {
-        let ids = Set(group.tasks.map(\.id))
+        let ids = group.ids
         for (other, open) in shown where other != kind {
-            let theirs = open.group.tasks.map(\.id)
+            let theirs = open.group.ids
             let isOutdated =
                 switch (kind, other) {
                 case (.added, _), (.introduced, _), (.freshLink, _), (_, .introduced): false

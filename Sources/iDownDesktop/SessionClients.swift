@@ -49,9 +49,13 @@ struct SessionClients: Sendable {
         }
     }
 
-    /// Ends Plasma's job views, which it would otherwise report as crashes; call it after
-    /// ``follow()`` has returned.
-    func end() async { await views.end() }
+    /// Closes what the services show: notifications, and Plasma's job views, which it would otherwise
+    /// report as crashes; call it after ``follow()`` has returned.
+    func end() async {
+        async let notifications: Void = notifier.end()
+        await views.end()
+        await notifications
+    }
 
     /// Passes the news to all clients; waits for no other process.
     func receive(_ news: DesktopNews, settings: DesktopSettings) async {

@@ -289,6 +289,55 @@ import iDownTesting
         }
     }
 
+    @Test func `the notification of many failures is closed once all of them are completed`()
+        async throws
+    {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                try await scene.ready()
+                // More than a notification lists.
+                let numbers = 1...NotificationGroup.maxTasks * 3 / 2
+                for number in numbers { scene.feed.changed(.sample("\(number)", .failed)) }
+                try await soon("a notification of all") {
+                    try await mock.calls(of: "Notify").last?[3]
+                        == .string("\(numbers.count) downloads failed")
+                }
+                for number in numbers.reversed() { scene.complete("\(number)", "/d/\(number)") }
+                try await mock.waitForCalls(of: "CloseNotification")
+            }
+        }
+    }
+
+    @Test func `notifications are closed at the end, because their buttons would do nothing`()
+        async throws
+    {
+        try await withDesktop { scene in
+            try await scene.bus.withNotificationServer(scene.connection) { mock in
+                let session = try await Connection.open(.address(scene.bus.address))
+                let notifier = Notifier(
+                    session,
+                    host: scene.host,
+                    presenter: FilePresenter(
+                        session,
+                        programs: ProgramLauncher(connection: session),
+                        log: .quiet
+                    ),
+                    backOff: Desktop.backOff,
+                    log: .quiet
+                )
+                var news = DesktopNews()
+                news.ended = [.sample("1", .completed, path: "/d/a"), .sample("2", .failed)]
+                await notifier.receive(news)
+                // It learns their numbers some time after the server has.
+                try await soon("both to be closed") {
+                    await notifier.end()
+                    return try await mock.calls(of: "CloseNotification").count == 2
+                }
+                await session.close()
+            }
+        }
+    }
+
     @Test func `a server without actions and markup gets neither`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withNotificationServer(scene.connection, capabilities: "body") {
