@@ -73,7 +73,7 @@ final class AddDialog {
                 form.box, start,
             ]
         )
-        dialog.accepted = { self.add() }
+        dialog.accepted = { await self.add() }
         dialog.complainAfterwards = { [weak tasks] in tasks?.say($0) }
         dialog.object.on("destroy") { _ in self.probes.stop() }
         buffer.on("changed") { _ in self.read() }
@@ -212,44 +212,41 @@ final class AddDialog {
         dialog.allow(links.count > 0 && mistakes.isEmpty && form.isValid)
     }
 
-    private func add() {
+    private func add() async {
         var options = form.values
         if options.directory == usualFolder { options.directory = nil }
         if paused.flag("active") { options.paused = true }
-        dialog.allow(false)
-        let (client, links, before) = (client, links, Self.lines(of: buffer))
-        Task {
-            var ids: [String] = []
-            var metalinks = links.metalinks[...]
-            do throws(ManagerError) {
-                if links.hasOptions {
-                    let downloads = links.links.enumerated().map { place, link in
-                        let own = links.options(ofLink: place, with: options)
-                        return NewDownload(link, options: mark(own, [link]))
-                    }
-                    ids += try await client.addMany(downloads)
-                } else if let link = links.links.first, links.links.count == 1 {
-                    ids.append(try await client.addURL(link, options: mark(options, [link])))
-                } else if !links.links.isEmpty {
-                    let marked = mark(options, links.links)
-                    ids += try await client.addURLs(links.links, options: marked)
+        let (links, before) = (links, Self.lines(of: buffer))
+        var ids: [String] = []
+        var metalinks = links.metalinks[...]
+        do throws(ManagerError) {
+            if links.hasOptions {
+                let downloads = links.links.enumerated().map { place, link in
+                    let own = links.options(ofLink: place, with: options)
+                    return NewDownload(link, options: mark(own, [link]))
                 }
-                while let path = metalinks.first {
-                    let marked = mark(options, [path])
-                    ids += try await client.addMetalink(at: path, options: marked)
-                    metalinks.removeFirst()
-                }
-                tasks.tellAdded(ids)
-                guard !dialog.isClosed else { return }
-                keep([], before)
-                if Self.lines(of: buffer).isEmpty { dialog.close() }
-            } catch {
-                if !ids.isEmpty {
-                    tasks.tellAdded(ids)
-                    if !dialog.isClosed { keep(metalinks, before) }
-                }
-                dialog.refuse(Self.words(of: error, links))
+                ids += try await client.addMany(downloads)
+            } else if let link = links.links.first, links.links.count == 1 {
+                ids.append(try await client.addURL(link, options: mark(options, [link])))
+            } else if !links.links.isEmpty {
+                let marked = mark(options, links.links)
+                ids += try await client.addURLs(links.links, options: marked)
             }
+            while let path = metalinks.first {
+                let marked = mark(options, [path])
+                ids += try await client.addMetalink(at: path, options: marked)
+                metalinks.removeFirst()
+            }
+            tasks.tellAdded(ids)
+            guard !dialog.isClosed else { return }
+            keep([], before)
+            if Self.lines(of: buffer).isEmpty { dialog.close() }
+        } catch {
+            if !ids.isEmpty {
+                tasks.tellAdded(ids)
+                if !dialog.isClosed { keep(metalinks, before) }
+            }
+            dialog.refuse(Self.words(of: error, links))
         }
     }
 

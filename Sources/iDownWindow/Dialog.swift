@@ -12,8 +12,10 @@ final class Dialog {
     /// Whether the window and its widgets are destroyed; an answer of the service may arrive later.
     private(set) var isClosed = false
 
-    /// Called when the user presses the accepting button.
-    var accepted: () -> Void = {}
+    /// Carries out what the user accepts; the button cannot be pressed again until this returns.
+    var accepted: () async -> Void = {}
+    private var isAtWork = false
+    private var isAllowed = true
     /// Shows an error that arrives after the dialog was closed.
     var complainAfterwards: (String) -> Void = { _ in }
 
@@ -59,7 +61,15 @@ final class Dialog {
             Object.box(vertical: true, spacing: 0, [header, .scrolled(clamp)]).widget
         )
         // The dialog lives as long as its window: the handlers hold it.
-        button.on("clicked") { _ in self.accepted() }
+        button.on("clicked") { _ in
+            self.isAtWork = true
+            self.showButton()
+            Task {
+                await self.accepted()
+                self.isAtWork = false
+                self.showButton()
+            }
+        }
         object.on("destroy") { _ in
             self.isClosed = true
             // Breaks the cycle: the closure holds the owner, which holds this dialog.
@@ -69,7 +79,12 @@ final class Dialog {
     }
 
     func allow(_ isAllowed: Bool) {
-        if !isClosed { button.set("sensitive", .flag(isAllowed)) }
+        self.isAllowed = isAllowed
+        showButton()
+    }
+
+    private func showButton() {
+        if !isClosed { button.set("sensitive", .flag(isAllowed && !isAtWork)) }
     }
 
     /// Shows what is wrong; an empty text hides the message.
@@ -82,11 +97,9 @@ final class Dialog {
         message.set("visible", .flag(!text.isEmpty))
     }
 
-    /// Shows why the action failed, and enables the accepting button again.
+    /// Shows why the action failed.
     func refuse(_ text: String) {
-        guard !isClosed else { return complainAfterwards(text) }
-        complain(text)
-        allow(true)
+        if isClosed { complainAfterwards(text) } else { complain(text) }
     }
 
     func present() {

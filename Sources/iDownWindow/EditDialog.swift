@@ -38,7 +38,7 @@ final class EditDialog {
         link.text = isForLink ? "" : task.url
         link.isEnabled = task.state != .completed && task.state != .cancelled
         form.show(task)
-        dialog.accepted = { self.apply() }
+        dialog.accepted = { await self.apply() }
         dialog.complainAfterwards = { [weak tasks] in tasks?.say($0) }
         link.changed = { [weak self] in self?.judge() }
         form.changed = { [weak self] in self?.judge() }
@@ -54,18 +54,14 @@ final class EditDialog {
         dialog.allow(form.isValid && link.mistake == nil && !(isForLink && link.text.isEmpty))
     }
 
-    private func apply() {
+    private func apply() async {
         var edits = form.edits(of: task)
         if !link.text.isEmpty, link.text != task.url { edits.url = LinkText(link.text).links.first }
-        dialog.allow(false)
-        let (client, id) = (client, task.id)
-        Task {
-            do throws(ManagerError) {
-                if !edits.dictionary.isEmpty { try await client.setOptions(edits, of: id) }
-                dialog.close()
-            } catch {
-                dialog.refuse(error.text)
-            }
+        do throws(ManagerError) {
+            if !edits.dictionary.isEmpty { try await client.setOptions(edits, of: task.id) }
+            dialog.close()
+        } catch {
+            dialog.refuse(error.text)
         }
     }
 }

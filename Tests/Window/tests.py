@@ -269,6 +269,8 @@ class Adding(Case):
             # GTK presses the button for a moment.
             wait(lambda: not self.window.button("Add", dialog).is_sensitive, "the call")
             self.type_links(f"{links}\n{later}")
+            # The links under way would be added twice.
+            self.assertFalse(self.window.button("Add", dialog).is_sensitive)
         finally:
             for pid in service:
                 kill(pid, signal.SIGCONT)
