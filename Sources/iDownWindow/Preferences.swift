@@ -31,7 +31,7 @@ final class Preferences {
                 "transient-for": .object(parent), "modal": true, "search-enabled": true,
                 "title": .text(translated("Preferences")), "default-width": 560,
             ]
-        )
+        ).adding(["preferences"])
     }
 
     func present() {

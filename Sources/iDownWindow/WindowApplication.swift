@@ -157,6 +157,8 @@ private enum Style {
         .chip { border-radius: 99px; padding: 2px 10px; min-height: 24px; }
         .banner { background-color: @warning_bg_color; color: @warning_fg_color; padding: 6px; }
         .message { border-radius: 12px; padding: 6px 6px 6px 12px; }
+        /* Above the tabs, which are at the bottom of a narrow window. */
+        .preferences toast { margin-bottom: 72px; }
         .mistake { color: @error_color; }
         """
 }
