@@ -172,7 +172,7 @@ package struct TaskDetails: Sendable {
         case "space": translated("space")
         case "settings": translated("settings")
         case "checksum": translated("checksum")
-        case "validators": translated("validators (one version throughout)")
+        case "validators": translated("one version throughout, as the server says")
         case "length": translated("length")
         case "none": translated("not proven")
         case "fail": translated("fail")

@@ -204,6 +204,9 @@ final class TaskActions {
 
     // MARK: Undo
 
+    /// The most downloads that a message names.
+    private static let mostNamed = 3
+
     /// Undoes the pending action.
     func undo() { messages.undo() }
 
@@ -216,10 +219,16 @@ final class TaskActions {
         sorting = Task {
             await before?.value
             do throws(ManagerError) {
-                let found = try await client.getTasks(tasks, of: [.id, .state])
+                let found = try await client.getTasks(tasks, of: [.id, .url, .fileName, .state])
                 let fitting = found.filter { ListVerb.verbs(for: $0.state).contains(verb) }
                 if fitting.isEmpty {
-                    say(translated("The download is in a state that does not allow this."))
+                    let names = found.prefix(Self.mostNamed).map { task in
+                        "\(RowText(task).name): \(task.state.title)"
+                    }
+                    let first = translated("These downloads are in states that do not allow this:")
+                    let others = UInt(found.count - names.count)
+                    let last = counted("and {count} more", "and {count} more", others)
+                    say(([first] + names + (others > 0 ? [last] : [])).joined(separator: "\n"))
                 } else {
                     later(verb, fitting.map(\.id))
                 }
