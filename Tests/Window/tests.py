@@ -939,6 +939,23 @@ class Looking(Case):
         self.window.click("Close", dialog)
         self.window.gone("Downloads From Browsers", self.Role.FRAME)
 
+    def test_the_facts_of_another_download_end_above_its_history(self):
+        # Longer than a line of the pane.
+        names = [f"a-name-that-is-longer-than-a-line-{number}.bin" for number in (1, 2)]
+        for name in names:
+            self.desktop.command("add", "--paused", f"http://127.0.0.1:9/{name}")
+            self.window.row(name, "Paused")
+        self.window.choose(names[0])
+        self.window.act("details")
+        self.addCleanup(lambda: self.window.act("details"))
+        for name in names[::-1]:
+            self.window.choose(name)
+            wait(lambda: self.window.seek(lambda text: text.endswith(name), self.Role.LABEL),
+                 "the facts")
+            last = self.window.find("Added", self.Role.LABEL).place_at_rest()
+            history = self.window.find("History").place_at_rest()
+            self.assertGreaterEqual(history[1], last[1] + last[3])
+
     def test_details_are_live(self):
         self.add("live.bin", "downloading")
         self.window.row("live.bin", "Downloading").act("row.details")
