@@ -5,6 +5,7 @@ import Dispatch
 import Executors
 import Glibc
 import Logging
+import iDownView
 
 /// Opens finished files and reveals them in their folders, with the desktop's own programs.
 struct FilePresenter: Sendable {
@@ -58,7 +59,7 @@ struct FilePresenter: Sendable {
     /// Shows the files' folders in the file manager, with the files selected.
     func reveal(_ paths: [String], token: String = "") async {
         guard let first = paths.first else { return }
-        let uris = paths.suffix(Self.maxFiles).map(FileURI.text)
+        let uris = paths.suffix(Self.maxFiles).map(URLText.ofFile)
         if await present(fileManager, "ShowItems", [uris.busValue, .string(token)]) { return }
         if await openByPortal("OpenDirectory", first, token) { return }
         let folder = first.lastIndex(of: "/").map { first[..<$0] } ?? "/"
@@ -125,7 +126,7 @@ struct FilePresenter: Sendable {
     func showFolder(_ path: String, token: String = "") async {
         guard path.hasPrefix("/") else { return }
         let path = await look { Self.nearestFolder(path) } ?? path
-        let folder = [FileURI.text(of: path)]
+        let folder = [URLText.ofFile(path)]
         if await present(fileManager, "ShowFolders", [folder.busValue, .string(token)]) { return }
         await openByProgram(path)
     }

@@ -158,7 +158,7 @@ actor JobViews {
             "title": .string(translated("Downloading")),
             // Escaped because Plasma shows the text as rich text.
             "infoMessage": .string(NotificationText.escape(task.title)),
-            "destUrl": .string(FileURI.text(of: task.directory)),
+            "destUrl": .string(URLText.ofFile(task.directory)),
             "processedBytes": .uint64(UInt64(clamping: task.bytes)),
             "suspended": .boolean(task.state != .downloading),
             "speed": .uint64(task.state == .downloading ? task.bytesPerSecond : 0),

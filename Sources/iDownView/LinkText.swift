@@ -147,7 +147,8 @@ package struct LinkText: Hashable, Sendable {
         return URLText.percentDecoded(word.dropFirst("file://".count))
     }
 
-    private static func isMetalink(_ path: String) -> Bool {
+    /// Whether the name of a file is that of a metalink.
+    package static func isMetalink(_ path: String) -> Bool {
         let name = path.lowercased()
         return name.hasSuffix(".meta4") || name.hasSuffix(".metalink")
     }

@@ -34,10 +34,24 @@ package struct URLText: Hashable, Sendable {
         self.query = query
     }
 
-    private static func encoded(_ text: String) -> String {
+    /// Returns the URI of the file at an absolute path, in ASCII without blanks: RFC 8089.
+    package static func ofFile(_ path: String) -> String {
+        "file://"
+            + encoded(path) { byte in
+                let letter = byte | 0x20
+                return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
+                    || "0123456789-._~/".utf8.contains(byte)
+            }
+    }
+
+    /// Percent-encodes all bytes but some (RFC 3986, section 2.1), by default all but visible ASCII.
+    private static func encoded(
+        _ text: String,
+        allBut isKept: (UInt8) -> Bool = { (0x21...0x7E).contains($0) }
+    ) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = text.utf8.flatMap { byte in
-            (0x21...0x7E).contains(byte)
+            isKept(byte)
                 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -51,10 +51,7 @@ enum DownloadArgument: Hashable {
 
     /// Whether an argument names a metalink file of this machine.
     private static func isLocalMetalink(_ text: String) -> Bool {
-        let name = text.lowercased()
-        guard name.hasSuffix(".meta4") || name.hasSuffix(".metalink"), !text.contains("://") else {
-            return false
-        }
+        guard LinkText.isMetalink(text), !text.contains("://") else { return false }
         // `example.org/x.meta4` is a URL, unless there is such a file.
         return "/.~".contains(text[text.startIndex]) || !text.contains("/")
             || Disk.exists(text)

@@ -17,54 +17,31 @@ struct ServerArgument {
     ///
     /// - Throws: `ValidationError`, which repeats no part of the URL, since it may hold a password.
     init(_ text: String) throws {
-        guard let end = text.firstRange(of: "://") else {
+        guard let url = URLText(text), let start = text.firstRange(of: "://")?.upperBound else {
             throw ValidationError("give a URL of the server, such as https://example.org/")
         }
-        let scheme = text[..<end.lowerBound].lowercased()
-        guard let defaultPort = Self.ports[scheme] else {
+        guard let usualPort = Self.ports[url.scheme] else {
             throw ValidationError(
                 "logins are stored only for http, https, ftp, ftps and sftp URLs"
             )
         }
-        let authority = text[end.upperBound...].prefix { !"/?#".contains($0) }
-        var address = authority
-        if let at = authority.lastIndex(of: "@") {
-            address = authority[authority.index(after: at)...]
-            let name = authority[..<at]
-            guard !name.contains(":") else {
-                throw ValidationError(
-                    "do not write a password into the URL; idown login asks for it"
-                )
-            }
-            user = try Self.userName(name)
-        } else {
-            user = nil
+        let authority = text[start...].prefix { !"/?#".contains($0) }
+        let name = authority.lastIndex(of: "@").map { authority[..<$0] }
+        guard name?.contains(":") != true else {
+            throw ValidationError("do not write a password into the URL; idown login asks for it")
         }
-        var (host, port) = (address, defaultPort)
-        let bracket = address.lastIndex(of: "]") ?? address.startIndex
-        if let colon = address[bracket...].lastIndex(of: ":") {
-            host = address[..<colon]
-            guard let number = UInt16(address[address.index(after: colon)...]), number > 0 else {
-                throw ValidationError("the URL's port must be a number from 1 to 65535")
-            }
-            port = Int(number)
-        }
-        if host.hasSuffix(".") { host.removeLast() }
-        guard !host.isEmpty, host.utf8.allSatisfy(Self.isAllowedInHost) else {
+        let host = url.host.hasSuffix(".") ? String(url.host.dropLast()) : url.host
+        guard !host.isEmpty, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw ValidationError(
-                "the URL has no host, or a host with non-ASCII letters; give its ASCII form, xn--…"
+                "the URL's host has letters other than ASCII; give its ASCII form, xn--…"
             )
         }
-        server = KeptLogins.Server(scheme: scheme, host: host.lowercased(), port: port)
-    }
-
-    private static func isAllowedInHost(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~[]:".utf8.contains(byte)
+        let port = url.port.isEmpty ? usualPort : Int(url.port) ?? 0
+        guard port > 0 else {
+            throw ValidationError("the URL's port must be a number from 1 to 65535")
         }
+        user = try name.map(Self.userName)
+        server = KeptLogins.Server(scheme: url.scheme, host: host, port: port)
     }
 
     private static func userName(_ encoded: Substring) throws -> String {

@@ -22,6 +22,15 @@ struct URLTextTests {
         #expect(URLText.completed(typed) == nil)
     }
 
+    @Test(arguments: [
+        ("/", "file:///"), ("/a/b.iso", "file:///a/b.iso"),
+        ("/ä b%/\n", "file:///%C3%A4%20b%25/%0A"),
+        ("/a#?&;'\"", "file:///a%23%3F%26%3B%27%22"), ("/Az09-._~", "file:///Az09-._~"),
+    ])
+    func `a file URI is ASCII without spaces`(path: String, text: String) {
+        #expect(URLText.ofFile(path) == text)
+    }
+
     @Test func `a URL is split into its parts`() throws {
         let url = try #require(URLText("HTTPS://me:secret@Example.org:8443/a/b?c=/d#e"))
         #expect(url.scheme == "https" && url.host == "example.org" && url.port == "8443")

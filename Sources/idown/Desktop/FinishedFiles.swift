@@ -3,6 +3,7 @@
 import DBus
 import Glibc
 import iDownBus
+import iDownView
 
 /// Opens finished files, and shows them in their folders, with the programs of the desktop.
 ///
@@ -112,7 +113,7 @@ extension FinishedFiles {
             "/org/freedesktop/FileManager1",
             "org.freedesktop.FileManager1"
         )
-        let uris = paths.prefix(mostFiles).map(OpenArgument.fileURI)
+        let uris = paths.prefix(mostFiles).map(URLText.ofFile)
         var isShown = true
         do throws(BusError) {
             try await fileManager.call("ShowItems", uris, "", timeout: fileManagerPatience)
