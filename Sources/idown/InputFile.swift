@@ -7,7 +7,9 @@ import iDownView
 /// Files that the command line names, and `-` for standard input.
 enum InputFile {
     /// Returns the name of a file in messages.
-    static func name(of path: String) -> String { path == "-" ? "standard input" : path }
+    static func name(of path: String) -> String {
+        ["-": "standard input", "": "''"][path] ?? path
+    }
 
     /// Refuses standard input if several options name it, because the first one reads all of it.
     static func check(_ paths: [String?]) throws {

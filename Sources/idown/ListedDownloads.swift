@@ -12,13 +12,14 @@ import iDownView
 struct ListedDownloads {
     private let client: ManagerClient
     private let skipsCompleted: Bool
-    /// The folder for downloads that name none; nil if the list was not read.
+    /// The folder for downloads that name none; nil if the service does not tell it.
     private let usualFolder: String?
     /// The completed and the unfinished downloads by their URLs.
     private var tasks: [URLText: [TaskProperties]] = [:]
     private var unfinished: [String: TaskProperties] = [:]
 
-    /// Reads the list, unless the options make it unnecessary.
+    /// Waits for the disk of the usual folder if it is needed, and reads the list, unless the options
+    /// make it unnecessary.
     ///
     /// - Parameters:
     ///   - client: The service.
@@ -32,15 +33,14 @@ struct ListedDownloads {
     ) async throws(ManagerError) {
         self.client = client
         self.skipsCompleted = skipsCompleted
+        let content = try await client.value(of: .downloadDirectory)
+        usualFolder = if case .text(let folder) = content { folder } else { nil }
+        if let usualFolder, options.contains(where: { $0.directory == nil }) {
+            Disk.wait(for: usualFolder)
+        }
         guard skipsCompleted || options.contains(where: { !$0.edit.dictionary.isEmpty }) else {
-            usualFolder = nil
             return
         }
-        guard case .text(let folder) = try await client.value(of: .downloadDirectory) else {
-            usualFolder = nil
-            return
-        }
-        usualFolder = folder
         var query = TaskQuery()
         query.states = [.waiting, .downloading, .paused, .failed]
         if skipsCompleted { query.states.append(.completed) }
@@ -212,9 +212,8 @@ struct ListedDownloads {
         }
     }
 
-    /// Follows the links in a path, once its disk answers: realpath(3).
+    /// realpath(3).
     private static func resolved(_ folder: String) -> String? {
-        Disk.wait(for: folder)
         guard let path = realpath(folder, nil) else { return nil }
         defer { free(path) }
         return String(cString: path)

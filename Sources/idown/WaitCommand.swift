@@ -15,8 +15,7 @@ struct WaitCommand: AsyncParsableCommand {
             is read once, when the command begins. A paused download is waited for only if it is \
             selected. For a metalink it also waits for the files that the metalink lists.
 
-            The exit code is that of the first download that was not completed. If all were \
-            completed, nothing is printed.
+            The exit code is that of the first download that was not completed.
 
             Examples:
               idown wait 7 8 && notify-send done
@@ -40,6 +39,10 @@ struct WaitCommand: AsyncParsableCommand {
                 let tasks =
                     selection.words.isEmpty
                     ? try await Self.moving(client) : try await selection.tasks(client)
+                let paused = tasks.count { $0.state == .paused }
+                if paused > 0 {
+                    Output.talk("Waiting for \(paused) paused; to continue: idown resume paused")
+                }
                 return TaskWatch.Beginning(ids: tasks.map(\.id), tasks: tasks)
             }
             var display = ProgressDisplay(

@@ -76,6 +76,15 @@ struct CommandHabitTests {
             let status = try await within("wait to end") { await waiting.waitForExit() }
             #expect(status == .exited(0), "\(waiting.standardError)")
             #expect(try await service.state(of: held) == "completed")
+            let named = try await ChildProcess.start(
+                try BuiltProgram("idown").path,
+                ["wait", "paused"],
+                environment: service.environment
+            )
+            try await soon("a word about the paused ones") {
+                named.standardError.contains("Waiting for 2 paused")
+            }
+            await named.stop()
         }
     }
 

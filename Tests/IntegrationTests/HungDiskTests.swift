@@ -341,6 +341,7 @@ struct HungDiskTests {
                 try TestFile.write(url, to: try #require(disk.mirror) + "/list")
                 let id = try await service.add(url) { $0.directory = disk.path }
                 try await service.waitForState("completed", of: id)
+                try await service.client.set(.downloadDirectory, to: .text(disk.path))
                 try await disk.hang()
                 // There is no desktop that opens and shows files.
                 let commands: [([String], ChildProcess.ExitStatus)] = [
@@ -348,6 +349,7 @@ struct HungDiskTests {
                     (["verify", id], .exited(0)), (["add", "-i", disk.path + "/list"], .exited(0)),
                     (["add", "-c", "-d", disk.path, url], .exited(0)),
                     (["config", "cookie-file", disk.path + "/list"], .exited(0)),
+                    (["add", url], .exited(0)),
                 ]
                 let program = try BuiltProgram("idown").path
                 @Sendable func start(_ words: [String]) async throws -> ChildProcess {
