@@ -309,7 +309,9 @@ extension ManagerClient {
             return "The file could not be moved to the trash; the download stays in the list."
         case .open, .reveal:
             var paths: [String] = []
-            for id in ids { paths.append(try await FinishedFiles.path(of: id, self)) }
+            for id in ids {
+                paths.append(try await FinishedFiles.path(of: id, self, isPatient: false))
+            }
             if verb == .reveal {
                 try await FinishedFiles.reveal(paths)
             } else {

@@ -388,6 +388,38 @@ struct HungDiskTests {
     }
 
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `the live list waits ten seconds for the disk of a file that it is to open`() async throws
+    {
+        let host = try host(FaultServer.Gate())
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let id = try await service.add(host.url("/small")) { $0.directory = disk.path }
+                try await service.waitForState("completed", of: id)
+                try await disk.hang()
+                let terminal = try await TmuxTerminal.start(
+                    "'\(try BuiltProgram("idown").path)' watch; cat",
+                    in: service.home.path,
+                    size: (80, 24),
+                    environment: service.environment
+                )
+                do {
+                    try await terminal.wait(for: "completed")
+                    try await terminal.press("Enter")
+                    try await terminal.wait(for: "its disk does not answer")
+                    try await terminal.press("i")
+                    try await terminal.wait(for: "Folder:")
+                } catch {
+                    await terminal.stop()
+                    throw error
+                }
+                await terminal.stop()
+                try await disk.answer()
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
     func `a finished file on a disk that hangs is renamed later, or its task tells why not`()
         async throws
     {

@@ -23,8 +23,17 @@ enum FinishedFiles {
 
     /// Returns the path of a download's finished file.
     ///
+    /// - Parameters:
+    ///   - id: The download.
+    ///   - client: The service.
+    ///   - isPatient: Whether to wait for its disk as long as the user does; else it gets ten seconds.
+    /// - Returns: The path.
     /// - Throws: ``Refusal`` where the download is not completed, or its file is gone.
-    static func path(of id: String, _ client: ManagerClient) async throws(Refusal) -> String {
+    static func path(
+        of id: String,
+        _ client: ManagerClient,
+        isPatient: Bool = true
+    ) async throws(Refusal) -> String {
         let task: TaskProperties
         do throws(ManagerError) {
             task = try await client.getTask(id)
@@ -37,17 +46,20 @@ enum FinishedFiles {
                 "download \(task.id) is \(task.state), not completed; \(advice(for: task))"
             )
         }
-        guard Disk.exists(task.path) else {
-            let isGone = errno == ENOENT || errno == ENOTDIR
+        let path = task.path
+        if isPatient { Disk.wait(for: path) }
+        switch TimeLimit.run({ access(path, F_OK) == 0 ? 0 : errno }) {
+        case 0: return path
+        case ENOENT, ENOTDIR:
             throw Refusal(
                 .fileFailure,
-                isGone
-                    ? "the file of download \(task.id) is gone: \(task.path); download it again"
-                        + " with: idown retry \(task.id)"
-                    : "cannot reach \(task.path): \(String(cString: strerror(errno)))"
+                "the file of download \(task.id) is gone: \(path); download it again with:"
+                    + " idown retry \(task.id)"
             )
+        case let code:
+            let reason = code.map { String(cString: strerror($0)) } ?? "its disk does not answer"
+            throw Refusal(.fileFailure, "cannot reach \(path): \(reason)")
         }
-        return task.path
     }
 
     private static func advice(for task: TaskProperties) -> String {
