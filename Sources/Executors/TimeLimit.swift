@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Dispatch
 import Synchronization
 
 /// Waits for work that cannot be cancelled, but no longer than a limit.
@@ -29,6 +30,26 @@ package func withTimeLimit<Value: Sendable, Failure: Error>(
         }
     }
     return try result?.get()
+}
+
+/// Waits for a call that may never return, such as one into a disk that hangs, but no longer than a
+/// limit.
+///
+/// - Parameters:
+///   - limit: The longest time to wait.
+///   - queue: Where the call is made: it would block a thread on which tasks run.
+///   - call: The call; after the limit it continues in the background.
+/// - Returns: The result of the call; nil if it took longer than the limit.
+package func withTimeLimit<Value: Sendable>(
+    _ limit: Duration,
+    on queue: DispatchQueue,
+    _ call: @escaping @Sendable () -> Value
+) async -> Value? {
+    await withTimeLimit(limit) {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: call()) }
+        }
+    }
 }
 
 /// Resumes a continuation with the first of several answers.

@@ -125,7 +125,8 @@ struct FilePresenter: Sendable {
     /// Shows a folder in the file manager; for a missing folder, its nearest parent that exists.
     func showFolder(_ path: String, token: String = "") async {
         guard path.hasPrefix("/") else { return }
-        let path = await look { Self.nearestFolder(path) } ?? path
+        let existing = await withTimeLimit(Self.longestLook, on: disk) { Self.nearestFolder(path) }
+        let path = existing ?? path
         let folder = [URLText.ofFile(path)]
         if await present(fileManager, "ShowFolders", [folder.busValue, .string(token)]) { return }
         await openByProgram(path)
@@ -140,17 +141,6 @@ struct FilePresenter: Sendable {
         return path
     }
 
-    /// Looks at a file; nil where its disk does not answer in time.
-    private func look<Answer: Sendable>(
-        _ body: @escaping @Sendable () -> Answer
-    ) async -> Answer? {
-        await withTimeLimit(Self.longestLook) { [disk] in
-            await withCheckedContinuation { continuation in
-                disk.async { continuation.resume(returning: body()) }
-            }
-        }
-    }
-
     /// Opens through the portal, which takes an open file, so that it opens only what the caller
     /// may read.
     private func openByPortal(
@@ -159,7 +149,7 @@ struct FilePresenter: Sendable {
         _ token: String
     ) async -> Bool {
         guard await portal.isAvailable else { return false }
-        let opened = await look {
+        let opened = await withTimeLimit(Self.longestLook, on: disk) {
             let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             return number >= 0 ? OpenDescriptor(owning: number) : nil
         }

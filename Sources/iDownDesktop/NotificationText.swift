@@ -26,7 +26,6 @@ struct NotificationGroup: Hashable, Sendable {
     init(_ tasks: [DesktopTask] = []) { self.tasks = tasks }
 
     var count: Int { tasks.count + more.count }
-    var isEmpty: Bool { count == 0 }
     var ids: Set<String> { more.union(tasks.map(\.id)) }
 
     /// Adds a task; a task that is in the group already is replaced.

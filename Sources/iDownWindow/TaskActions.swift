@@ -312,7 +312,8 @@ final class TaskActions {
 
     /// Opens a file, or shows it in its folder, with the programs of the desktop.
     private func present(_ path: String, inFolder: Bool) async {
-        guard let exists = await Self.exists(path) else {
+        let exists = await withTimeLimit(.seconds(5), on: .global()) { access(path, F_OK) == 0 }
+        guard let exists else {
             return say(translated("The disk does not answer: {path}", ["path": path]))
         }
         guard exists else { return say(translated("The file is gone: {path}", ["path": path])) }
@@ -329,19 +330,6 @@ final class TaskActions {
         guard let text = g_file_get_uri(folder.opaque) else { return }
         defer { g_free(text) }
         launch(String(cString: text))
-    }
-
-    /// Returns whether a file exists; nil where its disk does not answer within 5 s.
-    ///
-    /// On a thread of Dispatch: a disk that hangs must not block those on which tasks run.
-    private static func exists(_ path: String) async -> Bool? {
-        await withTimeLimit(.seconds(5)) {
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    continuation.resume(returning: access(path, F_OK) == 0)
-                }
-            }
-        }
     }
 
     /// Asks the file manager to show a file; returns whether it did.

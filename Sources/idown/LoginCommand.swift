@@ -39,7 +39,12 @@ struct LoginCommand: AsyncParsableCommand {
         let place = try ServerArgument(url)
         // Checked before the user types a password in vain.
         let isOpen = try await Keyring.use { logins throws(BusError) in try await logins.isOpen }
-        guard isOpen else { throw Self.locked() }
+        guard isOpen else {
+            Output.complain(
+                "the keyring is locked, or no keyring is the default one: unlock it and try again"
+            )
+            throw ExitStatus.failed.exit
+        }
         let user = try user ?? place.user ?? Prompt.line("User name at \(place.server): ")
         guard !user.isEmpty else { throw ValidationError("the user name is empty") }
         let shown = CellText(user).cut(to: 60)
@@ -81,12 +86,5 @@ struct LoginCommand: AsyncParsableCommand {
         default:
             return parts.count > 1 ? parts[1] : "the URL cannot be requested"
         }
-    }
-
-    private static func locked() -> any Error {
-        Output.complain(
-            "the keyring is locked, or no keyring is the default one: unlock it and try again"
-        )
-        return ExitStatus.failed.exit
     }
 }

@@ -26,15 +26,12 @@ struct LogoutCommand: AsyncParsableCommand {
         let (forgotten, locked, guarded) = try await Keyring.use { logins throws(BusError) in
             try await logins.forget(place.server)
         }
-        if locked > 0 {
+        guard locked == 0, guarded == 0 else {
             Output.complain(
-                "the keyring is locked and still has \(locked) of them; unlock it and try again"
-            )
-            throw ExitStatus.failed.exit
-        }
-        if guarded > 0 {
-            Output.complain(
-                "the keyring asks before it deletes a password: delete “idown: \(place.server)” there"
+                locked > 0
+                    ? "the keyring is locked and still has \(locked) of them; unlock it and try again"
+                    : "the keyring asks before it deletes a password: delete"
+                        + " “idown: \(place.server)” there"
             )
             throw ExitStatus.failed.exit
         }
