@@ -2,22 +2,26 @@
 
 import Dispatch
 import Glibc
+import Synchronization
 import iDownView
 
 /// Disks that may take long to answer: they sleep, are mounted at the first use, or hang.
 enum Disk {
+    /// The paths that were looked at: a list may name a folder a hundred thousand times.
+    private static let seen = Mutex<Set<String>>([])
+
     /// Returns once the disk of a file or a folder answers: open(2), pread(2).
     ///
     /// After ten seconds it says so and waits on, because the user can end the command by Ctrl-C. A
     /// pipe is not opened, because its writer may take as long as it likes.
     static func wait(for path: String) {
+        guard seen.withLock({ $0.insert(path).inserted }) else { return }
         let notice = DispatchWorkItem {
             Output.complain(
                 "the disk of \(path) does not answer; waiting for it, Ctrl-C ends the wait"
             )
         }
-        let limit = Int(TimeLimit.patience / .milliseconds(1))
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(limit), execute: notice)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(10), execute: notice)
         defer { notice.cancel() }
         var status = stat()
         guard stat(path, &status) == 0, [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {

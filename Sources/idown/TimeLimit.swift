@@ -9,7 +9,7 @@ import Synchronization
 /// A thread whose call does not return is left behind until the command ends.
 enum TimeLimit {
     /// The longest wait for a disk; most of those that stood still turn within this time.
-    static let patience: Duration = .seconds(10)
+    private static let patience: Duration = .seconds(10)
 
     private final class Results<Value: Sendable>: Sendable {
         let values: Mutex<[Value?]>
