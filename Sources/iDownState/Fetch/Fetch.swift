@@ -13,6 +13,8 @@ package struct Fetch: Hashable, Sendable {
         package var source: Int
         /// The host that answers.
         package var host: Origin
+        /// The path of the URL that answers: an ETag is unique for one path only.
+        package var path = ""
         /// Whether the answer came over the lead connection.
         package var isLead: Bool
         /// Whether the answer came over a connection that was made to see its ETag.
@@ -95,10 +97,13 @@ package struct Fetch: Hashable, Sendable {
         static let most = RetryPolicy.tries
     }
 
-    /// A source, and the host that answered for it, which a redirect may have chosen.
+    /// A source, and the place that answered for it, which a redirect may have chosen.
+    ///
+    /// The query is no part of it, because links for one file often differ in a token there.
     fileprivate struct ValidatorOrigin: Hashable, Sendable {
         let source: String
         let host: Origin
+        let path: String
     }
 
     package let request: TaskRequest
@@ -228,7 +233,7 @@ package struct Fetch: Hashable, Sendable {
             onDisk: content.stored,
             otherTag: meaningOfAnotherTag(in: answer),
             // A digest of the whole file or of its pieces reveals another host's wrong bytes.
-            isOfSameHost: hasDigest || request.hasPieceHashes || isFromValidatorHost(answer),
+            isOfSamePlace: hasDigest || request.hasPieceHashes || isFromValidatorPlace(answer),
             keepsEncoding: answer.keepsEncoding,
             digestTells: hasDigest && !answer.isLead
         )
@@ -336,22 +341,27 @@ package struct Fetch: Hashable, Sendable {
         guard let validators = learned.validators else {
             return answer.source == 0 && request.mirrors.isEmpty
         }
-        return validators == origin(of: answer)
+        return validators.source == sources.urls[answer.source] && validators.host == answer.host
     }
 
-    /// Whether the answer comes from the host that gave the recorded validators.
+    /// Whether the answer comes from the URL that gave the recorded validators, queries aside.
     ///
-    /// After a restart that host is unknown: then the host of the task's own URL counts, unless the
-    /// client gave mirrors.
-    private func isFromValidatorHost(_ answer: Answer) -> Bool {
+    /// After a restart that URL is unknown: then the task's own URL counts, and no target of a
+    /// redirect, unless the client gave mirrors.
+    private func isFromValidatorPlace(_ answer: Answer) -> Bool {
         guard let validators = learned.validators else {
             return answer.source == 0 && request.mirrors.isEmpty && answer.host == request.origin
+                && answer.path == URLParts(sources.urls[0])?.path ?? ""
         }
         return validators == origin(of: answer)
     }
 
     private func origin(of answer: Answer) -> ValidatorOrigin {
-        ValidatorOrigin(source: sources.urls[answer.source], host: answer.host)
+        ValidatorOrigin(
+            source: sources.urls[answer.source],
+            host: answer.host,
+            path: answer.path
+        )
     }
 
     /// Returns what an ETag in the answer means that differs from the recorded one.

@@ -56,7 +56,7 @@ extension ResponseFacts {
     ///   - known: the version that the bytes on disk belong to.
     ///   - onDisk: the bytes on disk.
     ///   - otherTag: what an ETag means that differs from that version's.
-    ///   - isOfSameHost: whether that version's validators come from the host that answers.
+    ///   - isOfSamePlace: whether that version's validators come from the URL that answers.
     ///   - keepsEncoding: whether the file itself is compressed: its Content-Encoding then belongs
     ///     to the file, and the bytes are stored as they come.
     ///   - digestTells: whether a digest checks the whole file in the end. A part then needs no
@@ -67,7 +67,7 @@ extension ResponseFacts {
         known: RemoteVersion,
         onDisk: SegmentMap,
         otherTag: TagMeaning = .anotherFile,
-        isOfSameHost: Bool = true,
+        isOfSamePlace: Bool = true,
         keepsEncoding: Bool = false,
         digestTells: Bool = false
     ) -> Judgement {
@@ -86,7 +86,7 @@ extension ResponseFacts {
                 known: known,
                 onDisk: onDisk,
                 otherTag: otherTag,
-                isOfSameHost: isOfSameHost,
+                isOfSamePlace: isOfSamePlace,
                 digestTells: digestTells
             )
         }
@@ -99,7 +99,7 @@ extension ResponseFacts {
             return refuseRange(ask, "has a Transfer-Encoding that was not requested", known)
         }
         let likeness = { (version: RemoteVersion) in
-            known.likeness(of: version, otherTag: otherTag, isOfSameHost: isOfSameHost)
+            known.likeness(of: version, otherTag: otherTag, isOfSamePlace: isOfSamePlace)
         }
         switch status {
         case 200, 203:

@@ -16,25 +16,25 @@ extension RemoteVersion {
     ///
     /// A different date means another version, unless the recorded one comes from another URL. What
     /// a different ETag means depends on the hosts that gave both (``TagEvidence``). Equal
-    /// validators mean one version only where one host gave both (RFC 9110 section 8.8.3), because
+    /// validators mean one version only where one URL gave both (RFC 9110 section 8.8.3), because
     /// many hosts derive ETags from size and time. A file of unknown length needs an equal strong
     /// validator, because a proof would have no known end.
     ///
     /// - Parameters:
     ///   - other: the version in an answer.
     ///   - otherTag: what an ETag means that differs from this version's.
-    ///   - isOfSameHost: whether one host gave both versions' validators.
+    ///   - isOfSamePlace: whether one URL gave both versions' validators.
     /// - Returns: how `other` relates to this version.
     package func likeness(
         of other: RemoteVersion,
         otherTag: TagMeaning,
-        isOfSameHost: Bool = true
+        isOfSamePlace: Bool = true
     ) -> Likeness {
         guard total == other.total || (other.total == nil && total != nil) else { return .changed }
         if isContradicted(by: other.checksum) { return .changed }
         if !needsProof {
             if isSame(as: other) {
-                return isOfSameHost ? .same : total == nil ? .changed : .unproven
+                return isOfSamePlace ? .same : total == nil ? .changed : .unproven
             }
             if isContradicted(by: other.lastModified) { return .changed }
             if otherTag == .anotherFile, hasAnotherTag(than: other) { return .changed }

@@ -96,7 +96,7 @@ package struct RemoteVersion: Hashable, Sendable {
 
     /// Whether a different length, date or digest speaks for another file.
     ///
-    /// Different ETags alone may not mean another file (``likeness(of:otherTag:isOfSameHost:)``).
+    /// Different ETags alone may not mean another file (``likeness(of:otherTag:isOfSamePlace:)``).
     func isContradicted(by other: RemoteVersion) -> Bool {
         if let total, let otherTotal = other.total, total != otherTotal { return true }
         return isContradicted(by: other.lastModified) || isContradicted(by: other.checksum)

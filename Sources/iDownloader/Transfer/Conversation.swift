@@ -353,6 +353,7 @@ final class Conversation {
             at: connection.hop.origin,
             isLead: connection.isLead
         )
+        answer.path = connection.hop.url.path
         answer.isForTag = isForTag(connection.route)
         answer.keepsEncoding = attempt.isCompressed(head, connection.hop)
         answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.origin)

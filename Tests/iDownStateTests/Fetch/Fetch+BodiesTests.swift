@@ -24,8 +24,8 @@ import Testing
         length: ContentLength = .bytes(8)
     ) -> Fetch {
         var fetch = Fetch(
-            TaskRequest(url: "https://host.example/f", directory: "/"),
-            home: "https://host.example/f",
+            TaskRequest(url: "https://host.example/f?token=1", directory: "/"),
+            home: "https://host.example/f?token=1",
             mirrors: [],
             known: tagged,
             segments: SegmentMap([range(0, 3)])
@@ -33,7 +33,8 @@ import Testing
         let (id, _) = fetch.requests.begin(ask, of: 0, at: .zero)
         let host = Origin(scheme: "https", host: "host.example", port: 443)
         let facts = ResponseFacts(status: 200, contentLength: length)
-        let answer = Fetch.Answer(facts, to: ask, from: 0, at: host, isLead: true)
+        var answer = Fetch.Answer(facts, to: ask, from: 0, at: host, isLead: true)
+        answer.path = "/f"
         fetch.requests.judged(id, judgement, answer)
         return fetch
     }
@@ -172,6 +173,27 @@ import Testing
         #expect(fetch.answer(1, isWhole: true) == .stored)
         let second = fetch.proven(1)
         #expect(second == nil)
+    }
+
+    /// An equal tag in a part of the file, by the path of the URL that gave it; the first answer
+    /// came from `/f`.
+    @Test(arguments: [true, false])
+    func `an equal tag counts only where one URL gave both`(isAfterRestart: Bool) {
+        for (path, verdict) in [("/f", Verdict.resume), ("/v2/f", .askWhole)] {
+            var fetch = Self.fetch(.whole, .begin(Self.tagged))
+            if !isAfterRestart {
+                _ = fetch.open(1)
+                fetch.requests.brings(1, from: 0, at: .zero)
+                fetch.stored(1, upTo: 3)
+            }
+            for isLead in [true, false] {
+                let ask = isLead ? Heads.rest : .part(Self.range(3, 8), ifRange: "\"a\"")
+                let host = Origin(scheme: "https", host: "host.example", port: 443)
+                var answer = Fetch.Answer(Heads.part(), to: ask, from: 0, at: host, isLead: isLead)
+                answer.path = path
+                #expect(Verdict(fetch.judge(answer, over: 2)) == verdict, "\(path)")
+            }
+        }
     }
 
     @Test func `a body without a length ends a byte behind the size that is expected`() {

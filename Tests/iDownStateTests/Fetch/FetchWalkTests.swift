@@ -222,6 +222,7 @@ struct FetchWorld {
                 at: Origin(scheme: "https", host: "\(source).example", port: 443),
                 isLead: true
             )
+            answer.path = "/file"
             if bug == .believesEveryAnswer, let tag = fetch.content.known.entityTag {
                 answer.facts.entityTag = tag
             }

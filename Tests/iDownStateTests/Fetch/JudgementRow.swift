@@ -11,7 +11,7 @@ struct JudgementRow: Sendable, CustomTestStringConvertible {
     var known = Heads.known
     var held: Int64 = 3
     var otherTag = TagMeaning.anotherFile
-    var isOfSameHost = true
+    var isOfSamePlace = true
     var keepsEncoding = false
     let verdict: Verdict
 
@@ -22,7 +22,7 @@ struct JudgementRow: Sendable, CustomTestStringConvertible {
         known: RemoteVersion = Heads.known,
         held: Int64 = 3,
         otherTag: TagMeaning = .anotherFile,
-        isOfSameHost: Bool = true,
+        isOfSamePlace: Bool = true,
         keepsEncoding: Bool = false,
         _ verdict: Verdict
     ) {
@@ -32,7 +32,7 @@ struct JudgementRow: Sendable, CustomTestStringConvertible {
         self.known = known
         self.held = held
         self.otherTag = otherTag
-        self.isOfSameHost = isOfSameHost
+        self.isOfSamePlace = isOfSamePlace
         self.keepsEncoding = keepsEncoding
         self.verdict = verdict
     }
@@ -43,7 +43,7 @@ struct JudgementRow: Sendable, CustomTestStringConvertible {
             known: known,
             onDisk: Sample.first(held),
             otherTag: otherTag,
-            isOfSameHost: isOfSameHost,
+            isOfSamePlace: isOfSamePlace,
             keepsEncoding: keepsEncoding
         )
     }

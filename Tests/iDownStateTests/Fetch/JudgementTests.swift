@@ -104,7 +104,7 @@ import Testing
             "bytes on disk, the same tag of another host",
             .whole,
             Heads.whole(),
-            isOfSameHost: false,
+            isOfSamePlace: false,
             .prove
         ),
     ])

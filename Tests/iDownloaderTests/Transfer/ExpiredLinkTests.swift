@@ -223,7 +223,9 @@ import iDownloader
                 try await site.run(journal)
                 expectComplete(Sample.content, as: "stale", site, journal)
                 let paths = ["/file.bin", "/stale", "/file.bin", "/stale", "/file.bin", "/fresh"]
-                #expect(server.requests.map(\.path) == paths)
+                #expect(server.requests.map(\.path).prefix(6) == paths[...])
+                // The bytes of another path are compared, and no more than these are asked for.
+                #expect(server.requests.allSatisfy { $0.number < 3 || $0["Range"] != nil })
             }
         }
     }

@@ -62,6 +62,50 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [true, false])
+    func `another path of one host with the same tag goes on only where its bytes are the same`(
+        isAfterRestart: Bool
+    ) async throws {
+        for content in [Sample.content, Sample.replaced] {
+            let new = ServedFile(content)
+            try await withServer({ request in
+                switch request.path {
+                case "/v1/file.bin": Sample.file.cutOff()
+                case "/v2/file.bin": new.answer(to: request)
+                default: Self.redirect(to: request.number == 1 ? "/v1/file.bin" : "/v2/file.bin")
+                }
+            }) { server in
+                try await withSite { site in
+                    let journal = try await site.download(server.url("/start"))
+                    expectFailure(.serverTruncated, isTransient: true, site, journal)
+                    if isAfterRestart {
+                        try await withSite(in: site.folder) { try await $0.run(journal) }
+                    } else {
+                        try await site.run(journal)
+                    }
+                    expectComplete(content, site, journal)
+                }
+            }
+        }
+    }
+
+    @Test func `a one-time token in the query costs no proof`() async throws {
+        try await withServer({ request in
+            guard request.path == "/file.bin" else {
+                return Self.redirect(to: "/file.bin?token=\(request.number)")
+            }
+            return request.number == 2 ? Sample.file.cutOff() : Sample.file.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/start"))
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+                #expect(server.requests.count == 4)
+                #expect(server.requests.last?["Range"] == "bytes=\(Sample.cut)-")
+            }
+        }
+    }
+
     @Test(arguments: [
         "301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary Redirect",
         "308 Permanent Redirect",
