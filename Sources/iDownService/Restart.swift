@@ -129,7 +129,7 @@ final class Restart {
     /// conditions.
     private func wakeUp(in coordinator: isolated Coordinator) async throws -> [Restored] {
         let now = coordinator.time.date
-        let rests = coordinator.engine.rests
+        let engine = coordinator.engine
         let (restored, unreadable): ([Restored], [TaskID]) = try await coordinator.commit {
             transaction in
             // A running task that cannot be read would keep its slot for ever, so it fails.
@@ -144,7 +144,10 @@ final class Restart {
                     $0.apply(.serviceStarted, at: now, jitter: 0)
                 }
             }
-            for change in changes { rests.restore(from: change.after, at: now) }
+            for change in changes {
+                engine.rests.restore(from: change.after, at: now)
+                engine.restoreFindings(on: change.after)
+            }
             return ((changes.compactMap(Restored.init), unreadable), changes)
         }
         for id in unreadable {

@@ -85,6 +85,35 @@ struct KillTests {
         }
     }
 
+    @Test func `a host that still counts the killed connection and says 403 is asked again`()
+        async throws
+    {
+        let content = TestContent(seed: 12, count: 4 << 20)
+        let file = ServedFile(content)
+        let server = try FaultServer(
+            script: .init { request in
+                switch request.number {
+                case 1:
+                    file.answer(to: request).prefix(1) + [
+                        .sendPattern(content, 0..<(1 << 20)), .stall,
+                    ]
+                // The rest, and the whole, because some hosts forbid only ranges.
+                case 2, 3: [.head("403 Forbidden", [("Content-Length", "0")])]
+                default: file.answer(to: request)
+                }
+            }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            let id = try await service.add(server.url("/file.bin"))
+            try await service.waitForBytes(1 << 20, of: id)
+            try await service.restartAfterKill()
+            let state = try await service.waitForState("completed", "failed", of: id)
+            #expect(state == "completed")
+            #expect(server.requests.count >= 3)
+        }
+    }
+
     @Test func `after 64 MiB a kill costs at most what came since`() async throws {
         try await withTemporaryFolder { root in
             let size: Int64 = 80 << 20

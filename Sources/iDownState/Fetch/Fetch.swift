@@ -54,6 +54,9 @@ package struct Fetch: Hashable, Sendable {
 
         package init() {}
 
+        /// Makes the memory of a task that an earlier run of the service was downloading until now.
+        package init(servedUntil now: Duration) { sources = Sources.Memory(servedUntil: now) }
+
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0 || shortEnd != nil

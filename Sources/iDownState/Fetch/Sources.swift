@@ -64,6 +64,12 @@ package struct Sources: Hashable, Sendable {
 
         package init() {}
 
+        /// Makes the memory of a task that an earlier run of the service was downloading until now:
+        /// its own URL, which is not known here, has served it.
+        init(servedUntil now: Duration) {
+            limits[home, default: LimitEvidence()].served(isRange: false, at: now)
+        }
+
         /// Whether any source is not trusted.
         package var hasDoubts: Bool { !wrong.isEmpty || areTriedAlone }
 
@@ -139,7 +145,9 @@ package struct Sources: Hashable, Sendable {
         hasFailed: Bool = false
     ) {
         learned = memory
-        if !memory.home.isEmpty, memory.home != home {
+        if memory.home.isEmpty {
+            learned.limits[home] = learned.limits.removeValue(forKey: memory.home)
+        } else if memory.home != home {
             // A fresh link is trusted, whatever it has brought before. Mirrors that servers named
             // for the old link say nothing about the new one.
             learned.wrong.remove(home)

@@ -240,6 +240,12 @@ package final class Engine: Sendable {
         storedFindings.withLock { $0[task] = findings.fetch.changesNextAttempt ? findings : nil }
     }
 
+    /// Lets a task that the last run of the service was downloading count as served until now.
+    package func restoreFindings(on record: TaskRecord) {
+        guard record.file != nil else { return }
+        keep(Findings(fetch: Fetch.Memory(servedUntil: hosts.now)), on: record.id)
+    }
+
     /// Drops the findings of a task that is complete or removed.
     package func forgetFindings(on task: TaskID) {
         storedFindings.withLock { _ = $0.removeValue(forKey: task) }

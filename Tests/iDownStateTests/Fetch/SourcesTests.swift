@@ -46,6 +46,17 @@ import Testing
         return sources
     }
 
+    @Test func `a 403 may pass for a task that an earlier run of the service was downloading`() {
+        for wasServed in [true, false] {
+            let memory = wasServed ? Sources.Memory(servedUntil: .zero) : .init()
+            var sources = Self.sources([], memory: memory)
+            let next = sources.next(after: .failed(.status(403)), Self.mixed, at: .seconds(1))
+            var failure = Failure.status(403)
+            failure.isTransient = wasServed
+            #expect(next == .end(.failed(failure), givingUp: false))
+        }
+    }
+
     /// One outcome at a source, and what it leads to.
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String

@@ -301,6 +301,33 @@ import iDownloader
         }
     }
 
+    @Test func `after a restart of the service, too, one 403 is not believed, but three are`()
+        async throws
+    {
+        let clock = ForwardClock()
+        try await withServer({ request in
+            request.number == 1
+                ? Sample.file.cutOff() : [.head("403 Forbidden", [("Content-Length", "0")])]
+        }) { server in
+            try await withSite { first in
+                let journal = try first.task(server.url("/file.bin"))
+                try await first.run(journal)
+                try await withSite(in: first.folder, time: clock.time) { site in
+                    site.engine.restoreFindings(on: journal.record)
+                    for wait in [0, 14] {
+                        clock.advance(by: .seconds(wait))
+                        try await site.run(journal)
+                        expectFailure(.serverForbidden, isTransient: true, site, journal)
+                    }
+                    clock.advance(by: .seconds(1))
+                    try await site.run(journal)
+                    expectFailure(.serverForbidden, isTransient: false, site, journal)
+                    #expect(journal.record.segments.prefixLength == Sample.cut)
+                }
+            }
+        }
+    }
+
     @Test func `a host that has served ranges is not asked for the whole where it forbids one`()
         async throws
     {
