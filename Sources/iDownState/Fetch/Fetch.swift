@@ -51,6 +51,7 @@ package struct Fetch: Hashable, Sendable {
         fileprivate var validators: ValidatorOrigin?
         fileprivate var shortEnd: ShortEnd?
         fileprivate var versions = Versions()
+        fileprivate var unansweredWish: Wish?
 
         package init() {}
 
@@ -60,8 +61,19 @@ package struct Fetch: Hashable, Sendable {
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0 || shortEnd != nil
-                || !versions.givenUp.isEmpty
+                || !versions.givenUp.isEmpty || unansweredWish != nil
         }
+    }
+
+    /// What to ask a source for after an answer that was of no use, until an answer is.
+    ///
+    /// The host may refuse the next request, because it still counts the connection of that answer.
+    /// The next attempt then does not ask for the useless answer again.
+    fileprivate struct Wish: Hashable, Sendable {
+        let source: String
+        let ask: Ask
+        /// What is known of the file since that answer.
+        let version: RemoteVersion
     }
 
     /// The versions whose stored bytes a task has given up.
@@ -153,7 +165,13 @@ package struct Fetch: Hashable, Sendable {
         learned = memory
         let isOfAnother = sources.isOfAnother(memory.sources)
         if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
-        if isOfAnother || !hasFailed { learned.shortEnd = nil }
+        if isOfAnother || !hasFailed {
+            (learned.shortEnd, learned.unansweredWish) = (nil, nil)
+        }
+        if let wish = learned.unansweredWish, wish.source == home {
+            if wish.version.dislikesIfRange { content.dislikesIfRange() }
+            if wish.version.refusesRanges { content.know(content.known.withoutRanges) }
+        }
         learned.tags.beginAttempt()
     }
 
@@ -196,7 +214,13 @@ package struct Fetch: Hashable, Sendable {
             return .whole
         }
         let ask = Ask.first(for: stored, of: known)
-        return isVouchedFor(sources.position) ? ask.unconditional : ask
+        let wish = learned.unansweredWish.flatMap { $0.source == sources.current ? $0.ask : nil }
+        switch wish {
+        case .whole: return .whole
+        case .rest, .part: return ask.unconditional
+        case .overlap, .sample, .ending: return .proof(for: stored, upTo: known.total ?? 0)
+        case nil: return isVouchedFor(sources.position) ? ask.unconditional : ask
+        }
     }
 
     /// Returns the request with which a joining connection asks a source for a range.
@@ -219,8 +243,20 @@ package struct Fetch: Hashable, Sendable {
     /// - Returns: what to do with the body.
     package mutating func judge(_ answer: Answer, over id: Int) -> Judgement {
         let judgement = judgement(of: answer)
+        if answer.isLead { noteWish(judgement, answer) }
         requests.judged(id, judgement, answer)
         return judgement
+    }
+
+    private mutating func noteWish(_ judgement: Judgement, _ answer: Answer) {
+        switch judgement {
+        case .askAgain(let ask, let version):
+            let source = sources.urls[answer.source]
+            learned.unansweredWish = Wish(source: source, ask: ask, version: version)
+        case .begin, .resume, .compare, .prove, .complete: learned.unansweredWish = nil
+        // A sample is asked for before the wish.
+        case .check, .redirect, .fail: break
+        }
     }
 
     private mutating func judgement(of answer: Answer) -> Judgement {

@@ -196,6 +196,43 @@ import Testing
         }
     }
 
+    /// A head that is of no use, and what the next attempt asks first.
+    @Test(arguments: [
+        (Heads.whole(), Heads.plainRest),
+        (Heads.part(Heads.range(3, 8, of: 8), Heads.otherTag), .whole),
+        (Heads.part(nil), .whole),
+        (ResponseFacts(status: 416), .whole),
+    ])
+    func `the next attempt does not ask for a useless answer again`(
+        facts: ResponseFacts,
+        next: Ask
+    ) {
+        var fetch = Self.fetch(Heads.rest, .fail(.status(503)))
+        let (id, _) = fetch.requests.begin(Heads.rest, of: 0, at: .zero)
+        let host = Origin(scheme: "https", host: "host.example", port: 443)
+        var answer = Fetch.Answer(facts, to: Heads.rest, from: 0, at: host, isLead: true)
+        answer.path = "/f"
+        _ = fetch.judge(answer, over: id)
+        answer.facts = ResponseFacts(status: 503)
+        _ = fetch.judge(answer, over: id)
+        for hasFailed in [true, false] {
+            let later = Fetch(
+                fetch.request,
+                home: fetch.sources.current,
+                mirrors: [],
+                known: Self.tagged,
+                segments: SegmentMap([Self.range(0, 3)]),
+                memory: fetch.memory(after: .status(503)),
+                hasFailed: hasFailed
+            )
+            #expect(later.firstAsk == (hasFailed ? next : Heads.rest))
+        }
+        answer.facts = Heads.whole()
+        answer.ask = .whole
+        _ = fetch.judge(answer, over: id)
+        #expect(fetch.firstAsk == Heads.rest)
+    }
+
     @Test func `a body without a length ends a byte behind the size that is expected`() {
         var request = TaskRequest(url: "https://host.example/f", directory: "/")
         request.expectedSize = 5

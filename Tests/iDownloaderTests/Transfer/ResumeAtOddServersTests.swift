@@ -9,6 +9,41 @@ import iDownloader
 ///
 /// Each of them made at least one known downloader save a mixed file and report success.
 @Suite(.timeLimit(.minutes(5))) struct ResumeAtOddServersTests {
+    /// What a host answers to a request for the rest, and the file that it has then.
+    @Test(arguments: ["no ranges", "no If-Range", "no Content-Range", "another file"])
+    func `a useless answer is not asked for again where the request after it is refused`(
+        host: String
+    ) async throws {
+        let new = ServedFile(Sample.replaced, entityTag: "\"v2\"")
+        let file = host == "another file" ? new : Sample.file
+        let fields = Sample.restFields.filter { $0.0 != "Content-Range" }
+        @Sendable func answer(_ request: RecordedRequest) -> [Step] {
+            guard request["Range"] != nil else { return file.answer(to: request) }
+            switch host {
+            case "no If-Range" where request["If-Range"] == nil: return file.answer(to: request)
+            case "no ranges", "no If-Range": return whole(file.content, [("ETag", "\"v1\"")])
+            case "no Content-Range":
+                return [
+                    .head("206 Partial Content", fields),
+                    .sendPattern(file.content, Sample.cut..<file.content.count),
+                ]
+            default: return file.withoutConditions(request)
+            }
+        }
+        let busy: [Step] = [.head("503 Service Unavailable", [("Content-Length", "0")])]
+        try await interrupting(then: { $0.number == 3 ? busy : answer($0) }) {
+            site,
+            journal,
+            server in
+            try await site.run(journal)
+            expectFailure(.serverBusy, isTransient: true, site, journal)
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            try await site.run(journal)
+            expectComplete(file.content, site, journal)
+            #expect(server.requests.count == 4)
+        }
+    }
+
     private static let content = Sample.content
     private static let count = Sample.content.count
 
