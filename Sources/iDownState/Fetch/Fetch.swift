@@ -51,7 +51,7 @@ package struct Fetch: Hashable, Sendable {
         fileprivate var validators: ValidatorOrigin?
         fileprivate var shortEnd: ShortEnd?
         fileprivate var versions = Versions()
-        fileprivate var unansweredWish: Wish?
+        fileprivate var wish = Wish()
 
         package init() {}
 
@@ -61,7 +61,7 @@ package struct Fetch: Hashable, Sendable {
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0 || shortEnd != nil
-                || !versions.givenUp.isEmpty || unansweredWish != nil
+                || !versions.givenUp.isEmpty || wish.ask != nil
         }
     }
 
@@ -70,10 +70,42 @@ package struct Fetch: Hashable, Sendable {
     /// The host may refuse the next request, because it still counts the connection of that answer.
     /// The next attempt then does not ask for the useless answer again.
     fileprivate struct Wish: Hashable, Sendable {
-        let source: String
-        let ask: Ask
+        /// Nil where there is no wish.
+        private(set) var ask: Ask?
+        private var source = ""
         /// What is known of the file since that answer.
-        let version: RemoteVersion
+        private var version = RemoteVersion()
+
+        /// Takes the judgement of an answer from a source.
+        mutating func take(_ judgement: Judgement, from source: String) {
+            switch judgement {
+            case .askAgain(let ask, let version):
+                (self.ask, self.source, self.version) = (ask, source, version)
+            case .begin, .resume, .compare, .prove, .complete: self = Wish()
+            // A sample is asked for before the wish.
+            case .check, .redirect, .fail: break
+            }
+        }
+
+        /// Returns what is known of the file at a source, with what that answer showed of its host.
+        func noted(in known: RemoteVersion, of source: String) -> RemoteVersion {
+            guard ask != nil, source == self.source else { return known }
+            var known = version.refusesRanges ? known.withoutRanges : known
+            known.dislikesIfRange = known.dislikesIfRange || version.dislikesIfRange
+            return known
+        }
+
+        /// Returns the first request to a source, which would be `usual` without a wish.
+        func first(_ usual: Ask, of source: String, onDisk: Content) -> Ask {
+            guard source == self.source else { return usual }
+            return switch ask {
+            case .whole: .whole
+            case .rest, .part: usual.unconditional
+            case .overlap, .sample, .ending:
+                .proof(for: onDisk.stored, upTo: onDisk.known.total ?? 0)
+            case nil: usual
+            }
+        }
     }
 
     /// The versions whose stored bytes a task has given up.
@@ -161,17 +193,12 @@ package struct Fetch: Hashable, Sendable {
             memory: memory.sources,
             hasFailed: hasFailed
         )
-        content = Content(known, segments, owner: sources.owner(by: memory.sources))
         learned = memory
         let isOfAnother = sources.isOfAnother(memory.sources)
         if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
-        if isOfAnother || !hasFailed {
-            (learned.shortEnd, learned.unansweredWish) = (nil, nil)
-        }
-        if let wish = learned.unansweredWish, wish.source == home {
-            if wish.version.dislikesIfRange { content.dislikesIfRange() }
-            if wish.version.refusesRanges { content.know(content.known.withoutRanges) }
-        }
+        if isOfAnother || !hasFailed { (learned.shortEnd, learned.wish) = (nil, Wish()) }
+        let noted = learned.wish.noted(in: known, of: home)
+        content = Content(noted, segments, owner: sources.owner(by: memory.sources))
         learned.tags.beginAttempt()
     }
 
@@ -208,19 +235,13 @@ package struct Fetch: Hashable, Sendable {
     ///
     /// A mirror has its own validators, which say nothing about the recorded ones.
     package var firstAsk: Ask {
-        let (stored, known) = (content.stored, content.known)
         // A source that is tried alone must bring, or confirm, the bytes that other sources gave.
-        if sources.areTriedAlone, !stored.isEmpty, content.owner != sources.position {
+        if sources.areTriedAlone, !content.stored.isEmpty, content.owner != sources.position {
             return .whole
         }
-        let ask = Ask.first(for: stored, of: known)
-        let wish = learned.unansweredWish.flatMap { $0.source == sources.current ? $0.ask : nil }
-        switch wish {
-        case .whole: return .whole
-        case .rest, .part: return ask.unconditional
-        case .overlap, .sample, .ending: return .proof(for: stored, upTo: known.total ?? 0)
-        case nil: return isVouchedFor(sources.position) ? ask.unconditional : ask
-        }
+        let ask = Ask.first(for: content.stored, of: content.known)
+        let usual = isVouchedFor(sources.position) ? ask.unconditional : ask
+        return learned.wish.first(usual, of: sources.current, onDisk: content)
     }
 
     /// Returns the request with which a joining connection asks a source for a range.
@@ -243,20 +264,9 @@ package struct Fetch: Hashable, Sendable {
     /// - Returns: what to do with the body.
     package mutating func judge(_ answer: Answer, over id: Int) -> Judgement {
         let judgement = judgement(of: answer)
-        if answer.isLead { noteWish(judgement, answer) }
+        if answer.isLead { learned.wish.take(judgement, from: sources.urls[answer.source]) }
         requests.judged(id, judgement, answer)
         return judgement
-    }
-
-    private mutating func noteWish(_ judgement: Judgement, _ answer: Answer) {
-        switch judgement {
-        case .askAgain(let ask, let version):
-            let source = sources.urls[answer.source]
-            learned.unansweredWish = Wish(source: source, ask: ask, version: version)
-        case .begin, .resume, .compare, .prove, .complete: learned.unansweredWish = nil
-        // A sample is asked for before the wish.
-        case .check, .redirect, .fail: break
-        }
     }
 
     private mutating func judgement(of answer: Answer) -> Judgement {
@@ -271,7 +281,7 @@ package struct Fetch: Hashable, Sendable {
             known: content.known,
             onDisk: content.stored,
             otherTag: meaningOfAnotherTag(in: answer),
-            // A digest of the whole file or of its pieces reveals another host's wrong bytes.
+            // A digest of the file or its pieces reveals another host's wrong bytes.
             isOfSamePlace: hasDigest || request.hasPieceHashes || isFromValidatorPlace(answer),
             keepsEncoding: answer.keepsEncoding,
             digestTells: hasDigest && !answer.isLead
@@ -396,11 +406,7 @@ package struct Fetch: Hashable, Sendable {
     }
 
     private func origin(of answer: Answer) -> ValidatorOrigin {
-        ValidatorOrigin(
-            source: sources.urls[answer.source],
-            host: answer.host,
-            path: answer.path
-        )
+        ValidatorOrigin(source: sources.urls[answer.source], host: answer.host, path: answer.path)
     }
 
     /// Returns what an ETag in the answer means that differs from the recorded one.
