@@ -157,8 +157,9 @@ actor Notifier {
     ///     missing answer was not its own.
     private func noteFailure(_ error: BusError, ownerChangesBefore changesBefore: Int) async {
         log.debug("a notification was not shown: \(error)")
-        guard error.isNoReply else { return }
-        if changesBefore != ownerChanges, await server.isRunning { return }
+        // Nor is a program started again and again that ends before it takes the name.
+        let isRunning = await server.isRunning
+        if isRunning, !error.isNoReply || changesBefore != ownerChanges { return }
         let end = ContinuousClock.now + backOff
         backOffEnd = end
         backOffTimer?.cancel()
