@@ -43,12 +43,10 @@ final class Probes {
         guard let number = TaskID(rawValue: .max - last) else { throw StoreFailure.idsExhausted }
         return try await service.engine.probe(request, as: number, within: Self.patience)
     }
-}
 
-extension Coordinator {
     /// Refuses to ask a server while a mistake in the settings hides which proxy the user wants.
-    fileprivate func refuseWithUnknownProxy() throws(Failure) {
-        guard let mistake = holds.wishes.onSettings else { return }
+    static func check(in coordinator: isolated Coordinator) throws(Failure) {
+        guard let mistake = coordinator.holds.wishes.onSettings else { return }
         throw Failure(
             .networkUnreachable,
             "No server is asked before the settings file is right, since it may name a proxy:"
@@ -82,7 +80,7 @@ extension ManagerService {
             throw ManagerError(.failed, "The URL stands for no download. Please report this.")
         }
         do {
-            try await coordinator.refuseWithUnknownProxy()
+            try await Probes.check(in: coordinator)
             let file = try await probes.ask(
                 task.request,
                 for: call.sender?.rawValue ?? "",
