@@ -151,6 +151,12 @@ class Chromium(Browser):
         """Runs a script in the extension."""
         return self.evaluate(self.attach(self.find_worker() or self.worker), script)
 
+    def records(self):
+        """The states of the downloads that it has on record, by the path of their links."""
+        return json.loads(self.extension(
+            "chrome.downloads.search({}).then((all) => JSON.stringify(Object.fromEntries("
+            "all.map(({ finalUrl, state }) => [new URL(finalUrl).pathname, state]))))"))
+
     def open(self, url):
         self.call("Page.navigate", self.page, url=url)
         wait(lambda: self.run(f"location.href == {json.dumps(url)} && document.readyState") ==
