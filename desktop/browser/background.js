@@ -14,7 +14,11 @@ const [REMEMBERED, MOST_REQUESTS] = [60_000, 500];
 const [MOST_UNASKED, MINUTE] = [10, 60_000]; // Downloads taken without a click of the user.
 const PAGE = 1000; // A page answers within this time, or is too busy.
 const MOST_LINKS = 4; // Links handed over at once.
-const WATCHING = 10_000; // Between two looks at how many downloads run.
+// Between two looks at how many downloads run: shorter than the host waits for a question, so that it,
+// and this script with it, stay for so long.
+const WATCHING = 5000;
+const WARNING = '!'; // On the button: its popup tells the reason.
+const LOOKS = 3; // So many must find none: a download may just be about to begin.
 
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
 const isWeb = (url) => /^https?:/i.test(url ?? '');
@@ -212,7 +216,7 @@ async function save(url, { isPrivate, store, page, policy }) {
 
 /** Marks the button; its popup shows the reason. */
 function warn(reason) {
-  api.action.setBadgeText({ text: '!' });
+  api.action.setBadgeText({ text: WARNING });
   api.action.setTitle({ title: api.i18n.getMessage(reason) });
 }
 
@@ -402,16 +406,25 @@ api.runtime.onMessage.addListener((message, sender) => {
   if (message.do === 'take') take(message.links, sender.url, sender.tab, sender.frameId);
 });
 
-let isWatching = false;
-/** Shows on the button how many downloads run, until there are none. */
+/** Shows on the button how many downloads run, unless it warns; returns the number. */
+async function look() {
+  const { running } = await ask({ do: 'hello' }).catch(() => ({ running: 0 }));
+  const isWarning = (await api.action.getBadgeText({})) === WARNING;
+  if (!isWarning) api.action.setBadgeText({ text: running > 0 ? String(running) : '' });
+  return running;
+}
+
+let looks = 0;
+/** Keeps the number on the button right until no download runs. */
 async function watch() {
-  if (isWatching) return;
-  isWatching = true;
-  for (let running = 1; running > 0; running > 0 && (await sleep(WATCHING))) {
-    running = await ask({ do: 'hello' }).then((answer) => answer.running, () => 0);
-    api.action.setBadgeText({ text: running > 0 ? String(running) : '' });
+  const isWatching = looks > 0;
+  looks = LOOKS;
+  if (isWatching) return look();
+  for (;;) {
+    looks = (await look()) > 0 ? LOOKS : looks - 1;
+    if (looks === 0) return undefined;
+    await sleep(WATCHING);
   }
-  isWatching = false;
 }
 
 api.action.setBadgeBackgroundColor({ color: '#12805c' });
