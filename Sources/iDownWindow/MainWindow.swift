@@ -236,8 +236,12 @@ final class MainWindow {
         object.on("realize") { [weak self] _ in
             guard let self, let surface = gtk_native_get_surface(self.object.opaque) else { return }
             Object(surface).on("layout") { [weak self] in
-                self?.width = $0.number(1)
-                self?.fit()
+                guard let self else { return }
+                self.width = $0.number(1)
+                self.fit()
+                // A pane that tells nothing would cover the whole list.
+                let isEmpty = self.areDetailsShown && self.model.chosen.isEmpty
+                if isEmpty && self.width < Self.narrowWidth { self.showDetails(false) }
             }
         }
         object.answer("close-request") { [weak self] _ in

@@ -1603,6 +1603,25 @@ class Narrow(InLanguage):
         self.window.find(lambda name: name.startswith("127.0.0.1") and "HTTP" in name.upper())
         self.assertEqual(self.too_wide(self.window.frame, "^idown$"), [])
 
+    def test_details_of_nothing_do_not_cover_the_list(self):
+        self.add("covered.bin", "paused")
+        nothing = "⟦No download is selected ~ ~ ~⟧"
+        self.use("xx")
+        self.window.place(0, 0, 1000, 600)
+        self.window.act("details")
+        self.window.find(nothing)
+        self.window.place(0, 0, 360, 600)
+        self.window.gone(nothing)
+        # Nor does a window that remembers them.
+        self.window.place(0, 0, 1000, 600)
+        self.window.act("details")
+        self.window.find(nothing)
+        self.window.close()
+        self.open_again(is_new=False, LANGUAGE="xx")
+        self.window.find(nothing)
+        self.window.place(0, 0, 360, 600)
+        self.window.gone(nothing)
+
     def test_the_dialogs(self):
         self.fill()
         self.use("xx")
