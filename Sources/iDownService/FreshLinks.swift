@@ -117,6 +117,8 @@ final class FreshLinks {
                 try await coordinator.carryOut(.pause, on: new)
                 isHeld = true
                 continue
+            case .waiting(.retry) where isNew && now.record.failure?.code == .serverForbidden:
+                break
             case .downloading, .waiting:
                 continue
             case .paused, .failed, .cancelled:

@@ -98,4 +98,33 @@ struct ConnectionLimitTests {
             #expect(doors.allSatisfy { $0.refused > 0 })
         }
     }
+
+    @Test func `five downloads at once complete where the third connection gets 403`()
+        async throws
+    {
+        let door = Door(linger: .seconds(1))
+        let slow = ServedFile(Self.content).with { $0.bytesPerSecond = 2 << 20 }
+        let server = try FaultServer(
+            script: .init { request in
+                guard door.lets(request) else {
+                    return [.head("403 Forbidden", [("Content-Length", "0")])]
+                }
+                return slow.answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        try await withService { service in
+            try await service.client.set(.maxConcurrentDownloads, to: .number(5))
+            var ids: [String] = []
+            for number in 0..<5 { ids.append(try await service.add(server.url("/\(number).bin"))) }
+            for id in ids {
+                let state = try await service.waitForState("completed", "failed", of: id)
+                let task = try await service.client.getTask(id)
+                #expect(state == "completed", "\(task.errorCode): \(task.errorMessage)")
+                guard state == "completed" else { continue }
+                #expect(try Self.content.firstDifference(fromFile: task.path) == nil)
+            }
+            #expect(door.refused > 0)
+        }
+    }
 }

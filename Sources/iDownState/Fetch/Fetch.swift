@@ -529,13 +529,13 @@ package struct Fetch: Hashable, Sendable {
     /// - Parameters:
     ///   - outcome: how it went with that source.
     ///   - before: what was on disk when it was asked.
-    ///   - isCrowded: whether other tasks have as many connections open as its host allows.
+    ///   - load: how far other tasks' connections use up what its host allows.
     ///   - now: a reading of a clock that only goes forward.
     /// - Returns: what to do next. Bytes on disk that are worthless are already given up.
     package mutating func next(
         after outcome: Sources.Outcome,
         before: Content,
-        isCrowded: Bool = false,
+        load: HostLimits.Load = .none,
         at now: Duration
     ) -> Sources.Next {
         let position = sources.position
@@ -545,7 +545,7 @@ package struct Fetch: Hashable, Sendable {
             hasMore: content.stored.byteCount > before.stored.byteCount,
             hasTakenOver: content.owner != before.owner
         )
-        let next = sources.next(after: outcome, stored, isCrowded: isCrowded, at: now)
+        let next = sources.next(after: outcome, stored, load: load, at: now)
         if sources.position != position { content.forgetSamples() }
         switch next {
         case .ask(givingUp: true), .end(_, givingUp: true): content.giveUp()

@@ -44,10 +44,21 @@ package struct HostLimits: Sendable {
         return max(0, (fresh(host, at: now)?.limit ?? Self.most) - known.open)
     }
 
-    /// Whether the host has as many connections as it was seen to allow: it may refuse one more.
-    package func isAtLimit(_ host: String, at now: Duration) -> Bool {
-        guard let known = fresh(host, at: now), let limit = known.limit else { return false }
-        return known.open >= limit
+    /// What may be the reason why a host refuses one more connection.
+    package enum Load: Sendable {
+        /// No connection to it is open.
+        case none
+        /// Connections to it are open, and it is not known how many it allows.
+        case some
+        /// As many are open as it was seen to allow.
+        case full
+    }
+
+    /// Returns how far the connections that are open use up what the host allows.
+    package func load(_ host: String, at now: Duration) -> Load {
+        let open = open(host)
+        if let limit = fresh(host, at: now)?.limit, open >= limit { return .full }
+        return open > 0 ? .some : .none
     }
 
     /// Whether the host has ``most`` connections: even a lead connection has to wait.

@@ -3,10 +3,10 @@
 /// What a task knows about a source that may limit connections: whether a 403 may pass.
 ///
 /// Hosts that allow a client few connections answer 403 to one more, and many count a connection
-/// for some seconds after its end. A source that has served the task within the last hour is
-/// therefore asked again, with nothing else open, before its 403 is believed. A 403 is not believed
-/// either while other tasks have as many connections open as the host was seen to allow. Times are
-/// readings of a clock that only goes forward.
+/// for some seconds after its end. A source that has served the task within the last hour, or that
+/// other tasks have connections to, is therefore asked again, with nothing else of the task open,
+/// before its 403 is believed. A 403 is never believed while other tasks have as many connections
+/// open as the host was seen to allow. Times are readings of a clock that only goes forward.
 package struct LimitEvidence: Hashable, Sendable {
     /// How long after it has served the task a source is asked again.
     package static let memory: Duration = .seconds(3600)
@@ -38,19 +38,20 @@ package struct LimitEvidence: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - failure: how the source answered.
-    ///   - isCrowded: whether other tasks have as many connections open as the host allows.
+    ///   - load: how far other tasks' connections use up what the host allows.
     ///   - now: the present time.
     /// - Returns: the failure; a 403 that may pass is transient.
     package mutating func judge(
         _ failure: Failure,
-        isCrowded: Bool = false,
+        load: HostLimits.Load = .none,
         at now: Duration
     ) -> Failure {
         guard failure == .status(403) else { return failure }
         var passing = failure
         passing.isTransient = true
-        if isCrowded { return passing }
-        guard let servedAt, now - servedAt < Self.memory else { return failure }
+        if load == .full { return passing }
+        let hasServed = servedAt.map { now - $0 < Self.memory } ?? false
+        guard hasServed || load == .some else { return failure }
         if refusals == 0 { refusedAt = now }
         refusals += 1
         return refusals < Self.tries || now - refusedAt < Self.patience ? passing : failure

@@ -274,13 +274,13 @@ package struct Sources: Hashable, Sendable {
     /// - Parameters:
     ///   - outcome: how it went with that source.
     ///   - stored: how the bytes on disk relate to it.
-    ///   - isCrowded: whether other tasks have as many connections open as its host allows.
+    ///   - load: how far other tasks' connections use up what its host allows.
     ///   - now: a reading of a clock that only goes forward.
     /// - Returns: what to do next.
     package mutating func next(
         after outcome: Outcome,
         _ stored: StoredBytes,
-        isCrowded: Bool = false,
+        load: HostLimits.Load = .none,
         at now: Duration = .zero
     ) -> Next {
         switch outcome {
@@ -308,10 +308,12 @@ package struct Sources: Hashable, Sendable {
             if !isMixed { learned.wrong.insert(current) }
             return goOn(after: failure, stored, givingUp: true)
         case .failed(let answer):
-            // Evidence is kept only for a source that has served the task.
+            // Evidence is kept only for a source that has served the task, or is serving others.
             var evidence = learned.limits[current] ?? LimitEvidence()
-            let failure = evidence.judge(answer, isCrowded: isCrowded, at: now)
-            if learned.limits[current] != nil { learned.limits[current] = evidence }
+            let failure = evidence.judge(answer, load: load, at: now)
+            if load == .some || learned.limits[current] != nil {
+                learned.limits[current] = evidence
+            }
             if isAtHome, hasFailed, failure.code.isOfNetwork { homeIsGone = !stored.hasMore }
             if goesOnAlone(after: failure, stored) {
                 return .end(.failed(failure), givingUp: false)

@@ -105,8 +105,8 @@ final class Hosts: Sendable {
         return state.withLock { $0.waits[key] == nil ? $0.limits.room(key, at: now) : 0 }
     }
 
-    /// Returns whether as many connections are open as the host was seen to allow.
-    func isAtLimit(_ host: Origin) -> Bool { limits { $0.isAtLimit(host.text, at: $1) } }
+    /// Returns how far the open connections use up what the host allows.
+    func load(_ host: Origin) -> HostLimits.Load { limits { $0.load(host.text, at: $1) } }
 
     /// Returns the number of connections per file that was found useful; nil if it is unknown.
     func useful(_ host: Origin) -> UsefulConnections? {

@@ -22,8 +22,8 @@ actor Transfer {
     private var content: Content { attempt.fetch.content }
     /// The host of the last request, redirects included; nil before the first.
     private var lastHost: Origin?
-    /// Whether the last host has as many open connections as it was seen to allow.
-    private var isCrowded: Bool { lastHost.map(engine.hosts.isAtLimit) ?? false }
+    /// How far open connections use up what the last host allows.
+    private var load: HostLimits.Load { lastHost.map(engine.hosts.load) ?? .none }
 
     /// Runs the attempt to its end and reports how it ended.
     func run() async {
@@ -136,7 +136,7 @@ actor Transfer {
             let next = attempt.fetch.next(
                 after: outcome,
                 before: before,
-                isCrowded: isCrowded,
+                load: load,
                 at: engine.hosts.now
             )
             switch next {
@@ -241,7 +241,7 @@ actor Transfer {
             do throws(TransferEnd) {
                 answer = try await exchange(ask)
             } catch {
-                guard !isCrowded, attempt.fetch.mayForbidRanges(after: error, ask) else {
+                guard load != .full, attempt.fetch.mayForbidRanges(after: error, ask) else {
                     throw error
                 }
                 answer = .again(.whole, content.known.withoutRanges)

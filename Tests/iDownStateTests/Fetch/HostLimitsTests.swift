@@ -44,14 +44,16 @@ import Testing
         #expect(limits.room(host, at: .seconds(1)) == 1)
     }
 
-    @Test func `a host is at its limit where it has refused more`() {
+    @Test func `a host is full where it has refused more`() {
         var limits = limits(open: 3)
-        #expect(!limits.isAtLimit(host, at: .zero))
+        #expect(limits.load(host, at: .zero) == .some)
         limits.refused(host, retryAfter: nil, at: .zero)
         limits.closed(host, wasRefused: true, at: .zero)
-        #expect(limits.isAtLimit(host, at: .zero))
+        #expect(limits.load(host, at: .zero) == .full)
         limits.closed(host, at: .zero)
-        #expect(!limits.isAtLimit(host, at: .zero))
+        #expect(limits.load(host, at: .zero) == .some)
+        limits.closed(host, at: .zero)
+        #expect(limits.load(host, at: .zero) == .none)
     }
 
     @Test func `a connection that was closed a moment ago may still have counted`() {

@@ -10,6 +10,8 @@ import iDownState
         case forbids(at: Int)
         /// It has as many connections of other tasks as it allows.
         case forbidsInCrowd(at: Int)
+        /// It has connections of other tasks, and may allow more or not.
+        case forbidsBesideOthers(at: Int)
         case verb
     }
 
@@ -39,6 +41,20 @@ import iDownState
             mayPass: true
         ),
         Row("alone again", [.forbidsInCrowd(at: 9), .forbids(at: 10)], mayPass: false),
+        Row("never served, beside others", [.forbidsBesideOthers(at: 9)], mayPass: true),
+        Row(
+            "never served, three tries beside others in 15 s",
+            [
+                .forbidsBesideOthers(at: 1), .forbidsBesideOthers(at: 2),
+                .forbidsBesideOthers(at: 16),
+            ],
+            mayPass: false
+        ),
+        Row(
+            "never served, alone again",
+            [.forbidsBesideOthers(at: 1), .forbids(at: 2)],
+            mayPass: false
+        ),
         Row("just served", [.serves(at: 0), .forbids(at: 0)], mayPass: true),
         Row("served an hour ago", [.serves(at: 0), .forbids(at: 3600)], mayPass: false),
         Row("served within the hour", [.serves(at: 0), .forbids(at: 3599)], mayPass: true),
@@ -85,7 +101,9 @@ import iDownState
             case .serves(let second): evidence.served(isRange: false, at: .seconds(second))
             case .forbids(let second): last = evidence.judge(.status(403), at: .seconds(second))
             case .forbidsInCrowd(let second):
-                last = evidence.judge(.status(403), isCrowded: true, at: .seconds(second))
+                last = evidence.judge(.status(403), load: .full, at: .seconds(second))
+            case .forbidsBesideOthers(let second):
+                last = evidence.judge(.status(403), load: .some, at: .seconds(second))
             case .verb: evidence.forgetRefusals()
             }
         }
