@@ -140,6 +140,12 @@ class Cases(Steps):
         self.click_file("<a id=a href={} download=other.txt>the file</a>")
         self.assertEqual(self.expect_idown(file)["FileName"], "other.txt")
 
+    def test_a_name_that_a_link_gives_which_a_script_clicks(self):
+        file = self.serve()
+        file.name = None
+        self.click_file("<a id=b href={} download=other.txt></a><button id=a onclick=b.click()>x</button>")
+        self.assertEqual(self.expect_idown(file)["FileName"], "other.txt")
+
     def test_a_form_that_leads_to_a_file(self):
         end = self.name + "-end"
         file = self.serve(end)
@@ -754,6 +760,16 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.expect_browser(file)
         wait(lambda: not self.browser.extension("chrome.storage.local.get('paused').then((all) => all.paused.length)"),
              "nothing on hold")
+
+    def test_a_worker_that_is_lost_once_it_has_cancelled_the_download(self):
+        self.browser.extension("chrome.downloads.erase = () => new Promise(() => {}), 0")
+        file = self.serve()
+        self.click_file()
+        wait(lambda: self.browser.records().get(self.name) == "interrupted", "the cancelled download")
+        self.browser.call("Target.closeTarget", targetId=self.browser.find_worker())
+        # Any page wakes another one.
+        self.open("<p id=a>a page</p>")
+        self.expect_idown(file, requests=1)
 
 
 class FirefoxTests(Cases, unittest.TestCase):

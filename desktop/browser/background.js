@@ -296,8 +296,14 @@ if (isChromium) {
     for (const id of left) paused.set(id, Promise.resolve());
     for (const id of left) {
       const [item] = await api.downloads.search({ id });
-      // idown may have answered the script that was lost.
-      if (item) await withdraw(await tokenOf(item));
+      if (item?.error === 'USER_CANCELED') {
+        // The script that was lost has given it up to idown.
+        await ask({ do: 'confirm', token: await tokenOf(item) }).catch(() => {});
+        await api.downloads.erase({ id });
+      } else if (item) {
+        // idown may have answered that script.
+        await withdraw(await tokenOf(item));
+      }
       release({ id });
     }
   });

@@ -17,12 +17,12 @@
   addEventListener(
     'click',
     (event) => {
+      const link = event.composedPath().find((node) => node.matches?.('a[href], area[href]'));
+      named = link && { url: link.href, name: link.download };
       // A page can make up events, but not this mark. In a page that was there before an update of
       // the extension, nobody would hear of the click.
       if (!event.isTrusted || !api.runtime?.id) return;
       clicked = performance.now();
-      const link = event.composedPath().find((node) => node.matches?.('a[href], area[href]'));
-      named = link && { url: link.href, name: link.download };
       if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       if (event.button !== 0 || !isWeb(link?.href)) return;
       // A place in the page itself is no file.
