@@ -60,8 +60,9 @@ final class FreshLinks {
 
     /// Continues a task with the link of a new download, after the user has agreed.
     ///
-    /// If the bytes on disk turn out to belong to another file, the task would begin from zero. The
-    /// new download has already done so: it stays, and the task is removed.
+    /// Where neither a digest nor the same strong validator proves that both are one file, the task
+    /// would begin from zero. The new download has already done so: it stays, and the task is
+    /// removed. The same holds if the bytes on disk turn out to belong to another file.
     ///
     /// - Throws: `StoreFailure`; `ServiceRefusal`; `Refusal`.
     func carryOn(
@@ -75,7 +76,10 @@ final class FreshLinks {
         let fresh = try await coordinator.task(new).record
         // A task that has ended needs no link.
         guard before.state.isUnfinished, fresh.state.isUnfinished else { return }
-        guard !before.segments.isEmpty else {
+        let isProven =
+            before.request.hasDigest(of: before.remote)
+            || (!before.remote.needsProof && before.remote.isSame(as: fresh.remote))
+        guard isProven, !before.segments.isEmpty else {
             return try await coordinator.carryOut(.remove, on: task)
         }
         var edit = TaskEdit()
