@@ -7,11 +7,15 @@ package struct CommitQueue<Change: Sendable> {
     package struct Entry: Sendable {
         package let run: @Sendable (Transaction) throws -> Outcome
         package let replyTime: ReplyTime
+        /// Whether it is carried out with the last of the space, which is kept for such changes:
+        /// the service's own, and clients' that free more than they take.
+        package let isVital: Bool
         package let refuse: @Sendable (any Error) -> Void
 
         /// Runs `body` in the shared transaction and gives its value to `answer`.
         package init<Value: Sendable>(
             replyTime: ReplyTime = .inOrder,
+            frees: Bool = false,
             answer: @escaping @Sendable (Result<Value, any Error>) -> Void,
             _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
         ) {
@@ -20,6 +24,7 @@ package struct CommitQueue<Change: Sendable> {
                 return Outcome(changes: changes) { answer(.success(value)) }
             }
             self.replyTime = replyTime
+            isVital = frees || replyTime != .afterSignals
             refuse = { answer(.failure($0)) }
         }
     }

@@ -99,12 +99,12 @@ final class Commits {
         let entries = queue.take()
         var (results, pass) = await commit(entries, in: coordinator)
         if case .failure(let failure as StoreFailure) = results.last, failure.isFullDisk,
-            coordinator.store.releaseReserve()
+            entries.contains(where: \.isVital), coordinator.store.releaseReserve()
         {
             coordinator.log.notice("the list's disk is full: its reserve is used")
             // The failed pass has used up the wish to fill slots.
             coordinator.slots.want()
-            (results, pass) = await commit(entries, in: coordinator)
+            (results, pass) = await commit(entries, refusing: failure, in: coordinator)
         }
         coordinator.slots.take(pass, try? results.last?.get().changes, in: coordinator)
         var committed: [News] = []
@@ -126,13 +126,16 @@ final class Commits {
         return committed
     }
 
+    /// Commits entries; where `failure` is given, refuses with it those that are not vital.
     private func commit(
         _ entries: [Queue.Entry],
+        refusing failure: StoreFailure? = nil,
         in coordinator: isolated Coordinator
     ) async -> ([Result<Queue.Outcome, any Error>], SchedulingPass) {
         let pass = coordinator.slots.pass(in: coordinator)
         var bodies = entries.map { entry in
             { @Sendable (transaction: Transaction) in
+                if let failure, !entry.isVital { throw failure }
                 let outcome = try entry.run(transaction)
                 pass.note(outcome.changes)
                 return outcome

@@ -15,7 +15,10 @@ extension Coordinator {
         onAllIn states: Set<TaskState.Kind>
     ) async throws -> Int {
         try refuseWhileStopping()
-        let (count, publishing) = try await commit(answering: .afterSignals) { transaction in
+        let (count, publishing) = try await commit(
+            answering: .afterSignals,
+            freeing: command.freesSpace
+        ) { transaction in
             var publishing: [TaskID] = []
             let changes = try transaction.changeAll(in: states) { id, refusal in
                 // A task with another refusal is being removed at this moment.
@@ -89,7 +92,10 @@ extension Coordinator {
             if meant == nil { try refuseWhileStopping() }
             let mayPassOver = round == 2 || hangs
             let time = meant == nil ? Commits.Queue.ReplyTime.afterSignals : .inOrder
-            let outcome = try await commit(answering: time) { transaction in
+            let outcome = try await commit(
+                answering: time,
+                freeing: command.freesSpace
+            ) { transaction in
                 try transaction.select(ids, for: command, meant, mayPassOver: mayPassOver)
             }
             publishing = outcome.publishing

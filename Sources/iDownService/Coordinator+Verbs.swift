@@ -110,7 +110,10 @@ extension Coordinator {
         let time = evenWhileStopping ? Commits.Queue.ReplyTime.inOrder : .afterSignals
         do {
             return try await whenSettled(id) {
-                try await commit(answering: time) { transaction in
+                try await commit(
+                    answering: time,
+                    freeing: command?.freesSpace == true
+                ) { transaction in
                     let change = try transaction.change(id, for: command) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
                     return (change, [change])

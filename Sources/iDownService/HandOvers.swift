@@ -223,7 +223,10 @@ final class HandOvers {
             try snapshot.handOvers.find(token)
         }
         let before = try await coordinator.whenSettled(try? known?.taskID) {
-            try await coordinator.commit(answering: .afterSignals) { transaction in
+            try await coordinator.commit(
+                answering: .afterSignals,
+                freeing: true
+            ) { transaction in
                 try transaction.withdraw(token)
             }
         }

@@ -41,23 +41,34 @@ struct FullDiskTests {
     }
 
     @Test func `on a full home the service starts, and a download can be removed`() async throws {
-        try await withSmallDisk(mebibytes: 2) { disk in
-            try await withService(started: false) { service in
-                mkdir(service.home.path + "/.local", 0o700)
-                mkdir(service.home.path + "/.local/state", 0o700)
-                rmdir(service.home.state)
-                #expect(symlink(disk.path, service.home.state) == 0)
-                try await service.start()
-                let id = try await service.add("http://127.0.0.1:9/a") { $0.paused = true }
-                _ = try await service.terminate()
-                let filler = open(disk.path + "/filler", O_WRONLY | O_CREAT, 0o600 as mode_t)
-                let page = [UInt8](repeating: 7, count: 4_096)
-                while write(filler, page, page.count) == page.count {}
-                close(filler)
-                try await service.start()
-                try await service.client.remove(id)
-                #expect(try await service.client.listTasks().isEmpty)
-            }
+        try await withListOnSmallDisk(mebibytes: 2) { disk, service in
+            let id = try await service.add("http://127.0.0.1:9/a") { $0.paused = true }
+            _ = try await service.terminate()
+            fill(disk)
+            try await service.start()
+            try await service.client.remove(id)
+            #expect(try await service.client.listTasks().isEmpty)
+        }
+    }
+
+    @Test func `what is kept for removals goes to no other change of a client`() async throws {
+        try await withListOnSmallDisk(mebibytes: 4) { disk, service in
+            var options = AddOptions()
+            options.paused = true
+            let urls = (0..<5_000).map { "http://127.0.0.1:9/\($0)" }
+            let few = Array(urls.prefix(200))
+            let ids = try await service.client.addURLs(few, options: options)
+            fill(disk)
+            do throws(ManagerError) {
+                _ = try await service.client.addURLs(urls, options: options)
+                Issue.record("5,000 tasks fit on the full disk")
+            } catch { #expect(error.code == .storeFailed) }
+            #expect(TestFile.names(in: disk.path).contains("reserve"))
+            #expect(try await service.client.removeTasks(Array(ids.prefix(100))) == 100)
+            try await service.kill9()
+            try await service.start()
+            #expect(try await service.client.removeTasks(Array(ids.suffix(100))) == 100)
+            #expect(try await service.client.listTasks().isEmpty)
         }
     }
 
@@ -94,5 +105,29 @@ struct FullDiskTests {
                 #expect(try large.firstDifference(fromFile: "\(disk.path)/large") == nil)
             }
         }
+    }
+
+    /// Runs `body` with a service whose list lies on a small disk.
+    private func withListOnSmallDisk(
+        mebibytes: Int,
+        _ body: (SmallDisk, ServiceUnderTest) async throws -> Void
+    ) async throws {
+        try await withSmallDisk(mebibytes: mebibytes) { disk in
+            try await withService(started: false) { service in
+                mkdir(service.home.path + "/.local", 0o700)
+                mkdir(service.home.path + "/.local/state", 0o700)
+                rmdir(service.home.state)
+                #expect(symlink(disk.path, service.home.state) == 0)
+                try await service.start()
+                try await body(disk, service)
+            }
+        }
+    }
+
+    private func fill(_ disk: SmallDisk) {
+        let filler = open(disk.path + "/filler", O_WRONLY | O_CREAT, 0o600 as mode_t)
+        let page = [UInt8](repeating: 7, count: 4_096)
+        while write(filler, page, page.count) == page.count {}
+        close(filler)
     }
 }
