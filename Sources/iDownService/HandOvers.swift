@@ -122,12 +122,15 @@ final class HandOvers {
         do {
             let rest = max(.zero, deadline - coordinator.time.now)
             let word = await words.wait(for: token, atMost: rest, in: coordinator)
-            coordinator.freshLinks.keep(try Self.judge(word, seen), for: id)
-            let record = TaskRecord(wish, id: id, at: coordinator.time.date)
+            let file = try Self.judge(word, seen, expecting: wish.request.expectedSize)
+            coordinator.freshLinks.keep(file, for: id)
+            var record = TaskRecord(wish, id: id, at: coordinator.time.date)
+            // If this answer is lost and the host is asked again, a login page is none.
+            record.remote = file.version
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
             // A Confirm in the same commit takes the transfer from there.
             held[id] = (start, seen.status != nil)
-            try await coordinator.commit(answering: .first) { transaction in
+            try await coordinator.commit(answering: .first) { [record] transaction in
                 // The hand-over may have been withdrawn meanwhile.
                 if let other = try transaction.handOvers.find(token) { _ = try other.taskID }
                 guard try transaction.counts().total < Contract.maximumTasks else {
@@ -181,11 +184,14 @@ final class HandOvers {
     /// Returns the server's answer if it equals the browser's, and throws otherwise.
     private static func judge(
         _ word: Result<Journal.FirstWord, ServiceRefusal>?,
-        _ seen: SeenAnswer
+        _ seen: SeenAnswer,
+        expecting size: Int64?
     ) throws(ServiceRefusal) -> OfferedFile {
         switch try word?.get() {
         case .answered(let file):
-            guard let difference = seen.difference(from: file) else { return file }
+            var wanted = seen
+            wanted.size = seen.size ?? size
+            guard let difference = wanted.difference(from: file) else { return file }
             throw .disagreed("The server's answer to idown has another \(difference).")
         case .ended(let failure):
             throw .disagreed(

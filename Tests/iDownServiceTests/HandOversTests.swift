@@ -90,6 +90,45 @@ import iDownTesting
         }
     }
 
+    @Test func `a page in place of the file that was agreed on is not taken after a restart`()
+        async throws
+    {
+        let file = ServedFile(.small)
+        let server = try FaultServer(
+            script: .init { request in
+                guard request.number > 1 else { return file.answer(to: request) }
+                let head = [("Content-Type", "text/html"), ("Content-Length", "5")]
+                return [.head("200 OK", head), .send(Array("login".utf8))]
+            }
+        )
+        defer { server.stop() }
+        try await withTemporaryFolder { folder in
+            try await withHub(in: folder, time: clocks()) { hub in
+                _ = try await handOver(server.url("/a.bin"), "t", to: hub)
+            }
+            try await withHub(in: folder, time: clocks()) { hub in
+                let id = try await hub.coordinator.confirmHandOver("t")
+                try await hub.announced.wait(for: id, .failed)
+                #expect(try await hub.record(id)?.failure?.code == .serverForbidden)
+                #expect(hub.names.isEmpty)
+            }
+        }
+    }
+
+    @Test func `a file of another size than the client expects is left to the browser`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            await #expect(throws: ServiceRefusal.self) {
+                try await handOver(server.url("/a.bin"), "t", to: hub) { $0.expectedSize = 7 }
+            }
+            let kept = try await state("t", in: hub)
+            #expect(kept == nil)
+        }
+    }
+
     @Test func `an answer that comes too late leaves nothing, not even its number`() async throws {
         let gate = FaultServer.Gate()
         let server = try FaultServer(
