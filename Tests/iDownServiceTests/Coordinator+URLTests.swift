@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import Glibc
 import Testing
 import iDownState
 import iDownTesting
@@ -115,6 +116,30 @@ import iDownTesting
             }
             let record = try #require(try await hub.record(id))
             #expect(!"\(record)".contains("SECRET"))
+        }
+    }
+
+    @Test(arguments: [TestContent.large.count, TestContent.large.count - 5])
+    func `a link is asked also where all bytes are on disk`(count: Int64) async throws {
+        let (file, hold) = ServedFile.held()
+        let old = try FaultServer.serving(file)
+        defer { old.stop() }
+        let other = TestContent(seed: 4711, count: count)
+        let new = try FaultServer.serving(ServedFile(other))
+        defer { new.stop() }
+        try await withHub { hub in
+            // Others have the name by the time that all bytes are there.
+            let wish = hub.wish(old.url("/a")) { $0.onExisting = .fail }
+            let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
+            await hold.reached.waitUntilOpen()
+            try TestFile.write("theirs", to: hub.files + "/a")
+            hold.until.open()
+            try await hub.announced.wait(for: id, .failed)
+            unlink(hub.files + "/a")
+            try await hub.coordinator.setURL(of: id, to: URLReference(new.url("/a")))
+            try await hub.announced.wait(for: id, .completed)
+            #expect(hub.holds(other, as: "a"))
+            #expect(hub.names == ["a"])
         }
     }
 

@@ -26,6 +26,8 @@ package struct Content: Hashable, Sendable {
         synced = segments
         self.owner = segments.isEmpty ? nil : owner
         homeDigest = known.checksum
+        // A fresh link has to prove itself, also where it has nothing to bring.
+        if known.needsProof, isComplete { truncate(to: max(0, size - 1)) }
     }
 
     /// How many bytes the file has before its first gap: its size once it is complete.
