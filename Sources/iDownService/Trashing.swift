@@ -77,11 +77,20 @@ final class Trashing {
     ) async -> Set<TaskID> {
         var kept: Set<TaskID> = []
         for id in Set(ids).subtracting(trashed).sorted() {
-            let limit = Coordinator.longestLook
-            _ = await coordinator.moves.end(of: id, atMost: limit, in: coordinator)
-            guard let record = try? await coordinator.task(id).record, record.state == .completed
+            guard var record = try? await coordinator.task(id).record, record.state == .completed
             else { continue }
             goingToDisk()
+            // Only the end of a rename tells which file goes.
+            while record.isMoving,
+                await coordinator.moves.end(of: id, in: coordinator) != nil,
+                let moved = try? await coordinator.task(id).record
+            {
+                record = moved
+            }
+            guard !record.isMoving else {
+                kept.insert(id)
+                continue
+            }
             do {
                 try await coordinator.engine.moveToTrash(fileOf: record, dataHome: dataHome)
                 trashed.insert(id)

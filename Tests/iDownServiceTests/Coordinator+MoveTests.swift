@@ -608,6 +608,30 @@ import iDownloader
             #expect(await code { try await client.setOptions(gone, of: id) } == .invalidState)
             task = try await client.getTask(id)
             #expect(task.fileName == "b.bin" && task.errorCode == "")
+    @Test func `a file goes to the trash under the name that a slow rename gives it`() async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            let id = try await hub.add(server.url("/a.bin"))
+            try await hub.announced.wait(for: id, .completed)
+            let disk = await DiskHold(hub, of: id)
+            let (coordinator, home) = (hub.coordinator, hub.files + "/home")
+            let (renaming, atDisk) = (edit(name: "b.bin"), FaultServer.Gate())
+            let rename = Task.immediate { try await coordinator.edit(id, renaming) }
+            try await waitUntil("the rename") { try await hub.record(id)?.isMoving == true }
+            let removal = Task.immediate {
+                try await coordinator.remove([id], trashingWith: home) { atDisk.open() }
+            }
+            await atDisk.waitUntilOpen()
+            disk.release()
+            #expect(try await removal.value == 1)
+            try await rename.value
+            #expect(TestFile.names(in: home + "/Trash/files") == ["b.bin"])
+            #expect(hub.names == ["home"])
+        }
+    }
+
         }
     }
 
