@@ -198,10 +198,14 @@ struct OptionChecker: Sendable {
         }
     }
 
-    private func isTaken(_ name: String, in directory: String) async throws -> Bool {
+    private func isTaken(
+        _ name: String,
+        in directory: String,
+        own: LocalFile? = nil
+    ) async throws -> Bool {
         let engine = engine
         let isTaken = await withTimeLimit(Coordinator.longestLook) {
-            await engine.isTaken(name, in: directory)
+            await engine.isTaken(name, in: directory, own: own)
         }
         guard let isTaken else { throw ServiceRefusal.diskIsSilent }
         return isTaken
@@ -262,6 +266,7 @@ struct OptionChecker: Sendable {
         edit.fileName = values.filename
         for option in options.cleared {
             switch option {
+        let finished = record.state == .completed ? record.file : nil
             case .checksum: edit.checksum = .some(nil)
             case .expectedSize: edit.expectedSize = .some(nil)
             case .mirrors: edit.mirrors = []
@@ -274,13 +279,20 @@ struct OptionChecker: Sendable {
             }
         }
         if let directory = values.directory {
-            edit.directory = try await engine.folders.prepare(directory, rules: rules)
+            edit.directory = try await engine.folders.prepare(
+                directory,
+                rules: rules,
+                for: finished
+            )
         }
-        if (edit.onExisting ?? record.request.onExisting) == .fail,
-            let place = edit.wantedPlace(of: record),
-            try await isTaken(place.name, in: place.directory)
-        {
-            throw ServiceRefusal.fileExists(place.name)
+        guard let place = edit.wantedPlace(of: record) else { return edit }
+        var isTaken = false
+        if let finished {
+            // A silent disk tells by the move's end.
+            isTaken =
+                (try? await self.isTaken(place.name, in: place.directory, own: finished)) == true
+        } else if (edit.onExisting ?? record.request.onExisting) == .fail {
+            isTaken = try await self.isTaken(place.name, in: place.directory)
         }
         return edit
     }
@@ -302,6 +314,7 @@ struct OptionChecker: Sendable {
     }
 
     private static func read(_ urls: [String], _ isList: Bool) throws -> [URLReference] {
+        if isTaken { throw ServiceRefusal.fileExists(place.name) }
         try urls.enumerated().map { index, url in
             try reference(url, place: isList ? "URL \(index + 1): " : "")
         }

@@ -431,12 +431,12 @@ struct HungDiskTests {
                 let files = try #require(disk.mirror)
                 let id = try await service.add(host.url("/small")) { $0.directory = disk.path }
                 try await service.waitForState("completed", of: id)
-                for (name, folder) in [("new", nil), (nil, service.home.path + "/elsewhere")] {
+                try TestFile.write("mine", to: files + "/taken")
+                for (name, code) in [("new", ""), ("taken", "File.Exists")] {
                     try await disk.hang()
                     try await inTime("SetOptions") {
                         var options = EditOptions()
                         options.values.filename = name
-                        options.values.directory = folder
                         try await client.setOptions(options, of: id)
                     }
                     #expect(try await client.getTask(id).activity == .moving)
@@ -446,8 +446,8 @@ struct HungDiskTests {
                     }
                     let task = try await client.getTask(id)
                     #expect(task.path == disk.path + "/new")
-                    #expect(task.errorCode == (folder == nil ? "" : "File.Failed"))
-                    #expect(TestFile.names(in: files) == ["new"])
+                    #expect(task.errorCode == code)
+                    #expect(TestFile.names(in: files) == ["new", "taken"])
                 }
             }
         }

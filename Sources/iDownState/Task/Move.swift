@@ -126,12 +126,11 @@ extension TaskEdit {
         return edit
     }
 
-    /// Returns the place that an unfinished task's file is to have after the edit.
+    /// Returns the place that the task's file is to have after the edit.
     ///
-    /// Nil where the edit does not change the place, while no name was chosen, and for a finished
-    /// file: its move finds out whether the name is free.
+    /// Nil where the edit does not change the place, and while no name was chosen.
     package func wantedPlace(of record: TaskRecord) -> Move.Place? {
-        guard directory != nil || fileName != nil, record.state != .completed else { return nil }
+        guard directory != nil || fileName != nil else { return nil }
         let now = record.place
         guard let name = fileName ?? now?.name ?? record.request.fileName else { return nil }
         let new = Move.Place(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Executors
+package import iDownState
 
 /// Checks and makes the folders that clients name, one at a time for each file system.
 ///
@@ -34,7 +35,15 @@ package final class FolderLooks: Sendable {
     }
 
     /// Checks a folder, makes it if it is missing, and returns its path with links resolved.
-    package func prepare(_ path: String, rules: FolderRules) async throws(FolderRefusal) -> String {
+    ///
+    /// A finished `file` that is to move there has to be on the same file system. Without `makes`,
+    /// a missing folder is not made.
+    package func prepare(
+        _ path: String,
+        rules: FolderRules,
+        for file: LocalFile? = nil,
+        makes: Bool = true
+    ) async throws(FolderRefusal) -> String {
         let end = ContinuousClock.now + longestWait
         var place = path
         for hop in 0...Self.mostHops {
@@ -47,7 +56,18 @@ package final class FolderLooks: Sendable {
                     if hop < Self.mostHops, let exit = exit(of: path, from: device) {
                         return .elsewhere(exit)
                     }
-                    return .over(Result { () throws(FolderRefusal) in try make(path, rules) })
+                    return .over(
+                        Result { () throws(FolderRefusal) in
+                            let folder = try TargetFolder(
+                                path,
+                                rules: rules,
+                                closed: closed,
+                                fileSystem: fileSystem
+                            )
+                            try folder.make(fileSystem: fileSystem, for: file, makes: makes)
+                            return folder.path
+                        }
+                    )
                 }
             }
             guard let step = step ?? nil else { break }
@@ -59,17 +79,6 @@ package final class FolderLooks: Sendable {
         throw FolderRefusal(
             "The folder's disk does not answer. Choose another folder, or try again later."
         )
-    }
-
-    private func make(_ path: String, _ rules: FolderRules) throws(FolderRefusal) -> String {
-        let folder = try TargetFolder(
-            path,
-            rules: rules,
-            closed: closed,
-            fileSystem: fileSystem
-        )
-        try folder.make(fileSystem: fileSystem)
-        return folder.path
     }
 
     /// The most file systems that a look is moved to by links; then it is made where it is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import iDownState
+package import iDownState
 
 /// A folder that a client asked for, checked but not yet made.
 package struct TargetFolder: Hashable, Sendable {
@@ -92,12 +92,20 @@ extension TargetFolder {
 
     /// Makes the missing folders, and checks that files can be made there.
     ///
+    /// Without `makes`, only the part that exists is checked. A finished `file` that is to move there
+    /// has to be on the same file system.
+    ///
     /// Each step is relative to the folder opened before and follows no link. If another program
     /// replaces a folder with a link meanwhile, this throws and makes no folder behind the link.
-    package func make(fileSystem: FileSystem) throws(FolderRefusal) {
+    package func make(
+        fileSystem: FileSystem,
+        for file: LocalFile? = nil,
+        makes: Bool = true
+    ) throws(FolderRefusal) {
         do throws(FileError) {
             var folder = try OpenFolder(existing, fileSystem: fileSystem)
-            for name in missing {
+            if let file, folder.isElsewhere(file) { throw .otherDrive }
+            for name in makes ? missing : [] {
                 let isNew = try fileSystem.makeFolder(name, in: folder.number, mode: 0o777)
                 if isNew { try folder.synchronize() }
                 folder = try OpenFolder(
@@ -118,7 +126,8 @@ extension TargetFolder {
             "The path does not lead to a folder. Choose a folder."
         case .system(EACCES, _), .system(EPERM, _):
             "You may not write into the folder. Choose another, or change its permissions."
-        case .system, .nameTaken, .vanished, .notOurs, .shortened, .otherDrive:
+        case .otherDrive: "A finished file stays on its file system. Choose a folder there."
+        case .system, .nameTaken, .vanished, .notOurs, .shortened:
             "The folder cannot be used. \(error.failure.message)"
         }
     }

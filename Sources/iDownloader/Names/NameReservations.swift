@@ -166,7 +166,7 @@ package final class NameReservations: Sendable {
         [Place(directory, name), Place(directory, name + LocalFile.partSuffix)]
     }
 
-    private static func isFree(
+    static func isFree(
         _ name: String,
         _ folder: OpenFolder,
         _ own: LocalFile?

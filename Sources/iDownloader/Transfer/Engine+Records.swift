@@ -151,12 +151,24 @@ extension Engine {
         }
     }
 
-    /// Returns whether a file or another task has this name.
-    package func isTaken(_ name: String, in directory: String) async -> Bool {
+    /// Returns whether a path leads to a folder.
+    package func isFolder(_ path: String) async -> Bool {
+        let fileSystem = fileSystem
+        return await disk.run(key: nil, in: path) {
+            guard let place = try? fileSystem.resolve(path) else { return false }
+            return (try? fileSystem.status(of: place, in: AT_FDCWD))?.isFolder == true
+        }
+    }
+
+    /// Returns whether a file other than `own` has this name, or its partial file does.
+    package func isTaken(
+        _ name: String,
+        in directory: String,
+        own: LocalFile? = nil
+    ) async -> Bool {
         let isFree = try? await inFolder(directory, of: nil) { folder throws(FileError) in
-            let part = name + LocalFile.partSuffix
-            guard try folder.status(of: name) == nil else { return false }
-            return try folder.status(of: part) == nil
+            guard try NameReservations.isFree(name, folder, own) else { return false }
+            return try NameReservations.isFree(name + LocalFile.partSuffix, folder, own)
         }
         return isFree == false
     }
