@@ -65,22 +65,14 @@ struct OptionChecker: Sendable {
         except known: Set<Int>
     ) async throws(ManagerError) -> [NewTask] {
         let files = try await Self.files(of: downloads, except: known)
-        var folders: [String: String] = [:]
+        let folders = try await folders(of: downloads, except: known)
         var tasks: [NewTask] = []
         for (index, download) in downloads.enumerated() {
             guard let (reference, file) = files[index] else { continue }
             let place = NewDownload.name(ofPlace: index)
+            let path = download.options.directory ?? downloadDirectory
             do {
-                try checkWhenDone(download.options)
-                let path = download.options.directory ?? downloadDirectory
-                let directory: String
-                if let folder = folders[path] {
-                    directory = folder
-                } else {
-                    directory = try await engine.folders.prepare(path, rules: rules)
-                    folders[path] = directory
-                }
-                var wish = task(for: reference, file, in: directory)
+                var wish = task(for: reference, file, in: folders[Array(path.utf8)] ?? path)
                 try await apply(download.options, to: &wish)
                 wish.token = download.options.token
                 wish.place = place
@@ -92,6 +84,34 @@ struct OptionChecker: Sendable {
             if index % Commits.piece == 0 { await Task.yield() }
         }
         return tasks
+    }
+
+    /// Returns the folders of downloads, by the bytes of the paths that the client gave.
+    ///
+    /// All are checked before the first is made, so that a refusal leaves none.
+    private func folders(
+        of downloads: [NewDownload],
+        except known: Set<Int>
+    ) async throws(ManagerError) -> [[UInt8]: String] {
+        var folders: [[UInt8]: String] = [:]
+        for makes in [false, true] {
+            folders = [:]
+            for (index, download) in downloads.enumerated() where !known.contains(index) {
+                let path = download.options.directory ?? downloadDirectory
+                do {
+                    try checkWhenDone(download.options)
+                    guard folders[Array(path.utf8)] == nil else { continue }
+                    folders[Array(path.utf8)] = try await engine.folders.prepare(
+                        path,
+                        rules: rules,
+                        makes: makes
+                    )
+                } catch {
+                    throw ManagerError(error).named(by: NewDownload.name(ofPlace: index))
+                }
+            }
+        }
+        return folders
     }
 
     /// The options that concern a single file.
@@ -246,6 +266,7 @@ struct OptionChecker: Sendable {
     /// - Throws: `ManagerError`, or what is wrong with the folder.
     func judge(_ options: EditOptions, for record: TaskRecord) async throws -> TaskEdit {
         let values = options.values
+        let finished = record.state == .completed ? record.file : nil
         var edit = TaskEdit()
         edit.url = try options.url.map { url in try Self.reference(url).text }
         if let name = values.filename { try Self.check(name) }
@@ -266,7 +287,6 @@ struct OptionChecker: Sendable {
         edit.fileName = values.filename
         for option in options.cleared {
             switch option {
-        let finished = record.state == .completed ? record.file : nil
             case .checksum: edit.checksum = .some(nil)
             case .expectedSize: edit.expectedSize = .some(nil)
             case .mirrors: edit.mirrors = []
@@ -294,6 +314,7 @@ struct OptionChecker: Sendable {
         } else if (edit.onExisting ?? record.request.onExisting) == .fail {
             isTaken = try await self.isTaken(place.name, in: place.directory)
         }
+        if isTaken { throw ServiceRefusal.fileExists(place.name) }
         return edit
     }
 
@@ -314,7 +335,6 @@ struct OptionChecker: Sendable {
     }
 
     private static func read(_ urls: [String], _ isList: Bool) throws -> [URLReference] {
-        if isTaken { throw ServiceRefusal.fileExists(place.name) }
         try urls.enumerated().map { index, url in
             try reference(url, place: isList ? "URL \(index + 1): " : "")
         }

@@ -474,6 +474,17 @@ import iDownloader
                 #expect(error?.code == code, "\(error?.message ?? "")")
                 #expect(error?.message.hasPrefix("task 2: ") == true, "\(error?.message ?? "")")
             }
+            // The folder of the first is not made where that of the second is refused.
+            let folders = ["new", ".hidden"].map { scene.home.path + "/" + $0 }
+            let placed = folders.map { folder in
+                var options = AddOptions()
+                options.directory = folder
+                return NewDownload("http://e.org/x", options: options)
+            }
+            #expect(
+                await code { _ = try await client.addMany(placed) } == .invalidDestination
+            )
+            #expect(!folders.contains(where: TestFile.exists))
             scene.faults.failNext()
             #expect(
                 await code { _ = try await client.addMany([NewDownload("http://e.org/")]) }
