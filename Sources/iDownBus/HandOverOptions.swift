@@ -34,8 +34,20 @@ public struct HandOverOptions: Hashable, Sendable {
 }
 
 extension HandOverOptions {
+    private static let table = OptionTable<HandOverOptions>(
+        AddOptions.table.rows.filter { !refused.contains($0.name.text) }.map { row in
+            .init(
+                name: row.name,
+                read: { options, value throws(ManagerError) in
+                    try row.read(&options.download, value)
+                },
+                write: { row.write($0.download) }
+            )
+        } + own
+    )
+
     /// The options that the browser adds to those of ``AddOptions``.
-    private static let table = OptionTable<HandOverOptions>([
+    private static let own: [OptionTable<HandOverOptions>.Row] = [
         .init("status", \.status),
         .init("size", \.size, read: size) { $0.map { .int64(Int64(clamping: $0)) } },
         .init("etag", \.entityTag, given),
@@ -44,7 +56,7 @@ extension HandOverOptions {
         .init("suggested-name", \.suggestedName, given),
         .init("proxy", \.proxy, given),
         .init("private", \.isPrivate, read: flag) { $0 ? true.busValue : nil },
-    ])
+    ]
 
     private static func flag(_ name: OptionName, _ value: Value) throws(ManagerError) -> Bool {
         try name.read(value)
@@ -74,12 +86,10 @@ extension HandOverOptions {
                 "cannot be chosen for a download that a browser hands over"
             )
         }
-        let names = Self.table.names
-        let own = dictionary.filter { names.contains($0.key) }
-        download = try AddOptions(dictionary.filter { own[$0.key] == nil })
+        download = AddOptions()
         isPrivate = false
+        try Self.table.read(dictionary, into: &self)
         guard download.token != nil else { throw OptionName("token").refusal("must be given") }
-        try Self.table.read(own, into: &self)
     }
 
     /// The options as `a{sv}`.

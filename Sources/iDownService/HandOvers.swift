@@ -195,7 +195,7 @@ final class HandOvers {
             throw .disagreed("The server's answer to idown has another \(difference).")
         case .ended(let failure):
             throw .disagreed(
-                failure.map { "\($0.code.rawValue): \($0.message)" }
+                failure.map { "\($0.code.rawValue): \($0.messageWithoutTask)" }
                     ?? "idown cannot ask the server now."
             )
         case nil: throw .disagreed(overdue)

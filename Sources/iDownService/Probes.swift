@@ -94,7 +94,8 @@ extension ManagerService {
                 url: file.url
             )
         } catch let failure as Failure {
-            throw ManagerError(.requestFailed, "\(failure.code.rawValue): \(failure.message)")
+            let message = failure.messageWithoutTask
+            throw ManagerError(.requestFailed, "\(failure.code.rawValue): \(message)")
         }
     }
 }

@@ -45,6 +45,11 @@ extension Failure {
         message.replacing(Self.editing + "ID", with: "\(Self.editing)\(id)", maxReplacements: 1)
     }
 
+    /// The message for people where the list has no task to change.
+    package var messageWithoutTask: String {
+        message.replacing(Self.freshLink, with: "get a fresh link.")
+    }
+
     /// Returns the status in words with a leading blank (RFC 9110 section 15, RFC 6585, RFC 7725);
     /// empty for an uncommon status.
     private static func phrase(of status: Int) -> String {

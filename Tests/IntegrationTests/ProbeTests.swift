@@ -59,6 +59,7 @@ struct ProbeTests {
             } catch let error as ManagerError {
                 #expect(error.code == .requestFailed)
                 #expect(error.failureCode == "Server.NotFound")
+                #expect(!error.message.contains("idown edit"), "\(error.message)")
             }
             do {
                 _ = try await service.client.probe("http://127.0.0.1:1/x")

@@ -53,6 +53,12 @@ import Testing
         #expect(error.message.contains(key))
     }
 
+    @Test func `an unknown key is answered with those of a hand-over`() throws {
+        let message = try #require(refusal(["bogus": .string("")])).message
+        #expect(message.contains("suggested-name") && message.contains("referrer"))
+        #expect(!message.contains("directory"))
+    }
+
     @Test func `the token is required`() throws {
         #expect(try #require(refusal([:])).message.hasPrefix("token"))
     }
