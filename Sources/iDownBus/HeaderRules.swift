@@ -3,7 +3,7 @@
 internal import DBus
 
 /// The rules for request headers that a client gives.
-enum HeaderRules {
+package enum HeaderRules {
     static let maximumCount = 64
 
     /// The most bytes of a name and its value together, which common servers accept.
@@ -85,7 +85,7 @@ enum HeaderRules {
 
     /// Returns whether a text is a field value of RFC 9110 section 5.5 without tabs, which are
     /// never needed.
-    static func isFieldValue(_ text: String) -> Bool {
+    package static func isFieldValue(_ text: String) -> Bool {
         !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

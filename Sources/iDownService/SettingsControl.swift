@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Executors
 import iDownBus
 package import iDownData
 package import iDownSettings
@@ -34,9 +35,10 @@ final class SettingsControl {
         in service: isolated ManagerService
     ) async throws {
         var content = content
-        // In the file such a proxy stays as it is written, and no download bypasses the proxy.
-        if setting == .proxy, case .text(let url?) = content, !url.isEmpty, !Engine.isProxy(url) {
-            throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
+        if case .text(let text?) = content,
+            let form = await Self.missedForm(of: setting, text, service.engine)
+        {
+            throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(form).")
         }
         if setting == .downloadDirectory, case .text(let path?) = content {
             content = .text(try await service.engine.folders.prepare(path, rules: service.rules))
@@ -44,6 +46,24 @@ final class SettingsControl {
         let (now, failure) = await keeper.change(setting, to: content)
         await apply(now, in: service)
         if let failure { throw failure }
+    }
+
+    /// Returns what a client's text should be and is not; nil for a text that is right.
+    ///
+    /// In the file such a text stays as it is written, and no download bypasses the proxy.
+    private static func missedForm(
+        of setting: Setting,
+        _ text: String,
+        _ engine: Engine
+    ) async -> String? {
+        switch setting {
+        case .proxy where !text.isEmpty && !Engine.isProxy(text): setting.form
+        case .noProxy where !HeaderRules.isFieldValue(text): setting.form
+        case .cookieFile:
+            await withTimeLimit(Coordinator.longestLook) { await engine.isFolder(text) } == true
+                ? "the path of a file, not of a folder" : nil
+        default: nil
+        }
     }
 
     /// Waits until the changes under way are durable; later ones are answered `Stopping`.

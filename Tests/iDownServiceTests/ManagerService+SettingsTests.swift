@@ -102,7 +102,8 @@ import iDownloader
         let values: [(Setting, Setting.Content)] = [
             (.maxConcurrentDownloads, .number(65)), (.retryFor, .number(1 << 32)),
             (.speedLimit, .number(1 << 63)), (.browserLeastSize, .number(1 << 63)),
-            (.cookieFile, .text("here")), (.logLevel, .text("loud")), (.logLevel, .text(nil)),
+            (.noProxy, .text("a\nb")), (.cookieFile, .text("here")),
+            (.logLevel, .text("loud")), (.logLevel, .text(nil)),
             (.downloadDirectory, .text(nil)), (.browserHosts, .words(["a b"])),
             (.browserHosts, .words([""])), (.browserLeaveHosts, .words(["http://a/"])),
             (.browserLeaveHosts, .words(["a:80"])), (.browserHosts, .words(["münchen.de"])),
@@ -123,6 +124,12 @@ import iDownloader
                     #expect(error?.message.contains(ends) == true)
                 }
             }
+            let folder = scene.home.path
+            let error = await #expect(throws: ManagerError.self) {
+                try await scene.client.set(.cookieFile, to: .text(folder))
+            }
+            #expect(error?.code == .invalidArguments)
+            #expect(error?.message == "CookieFile must be the path of a file, not of a folder.")
         }
     }
 
