@@ -220,7 +220,8 @@ import iDownloader
 
     @Test(arguments: [
         ("", "absolute"), ("a.meta4", "absolute"), ("/a.txt", ".meta4"),
-        ("/nowhere/a.meta4", "a.meta4"), ("file:///a.meta4", "absolute"),
+        ("/nowhere/a.meta4", "a.meta4"), ("/nowhere/a.meta4", "does not exist"),
+        ("file:///a.meta4", "absolute"),
     ])
     func `a path that is no metalink's is refused in words`(path: String, word: String) async {
         await withTemporaryFolder { folder in

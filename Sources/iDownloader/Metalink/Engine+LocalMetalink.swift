@@ -15,6 +15,8 @@ extension Engine {
             let document: [UInt8]
             do throws(FileError) {
                 document = try fileSystem.document(at: path)
+            } catch .vanished {
+                throw MetalinkFault("does not exist")
             } catch {
                 throw MetalinkFault("cannot be read. \(error.failure.message)")
             }
