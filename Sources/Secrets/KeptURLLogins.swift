@@ -34,6 +34,14 @@ package struct KeptURLLogins: Sendable {
         return String(validating: try await keyring.secret(of: item), as: UTF8.self)
     }
 
+    /// Whether the keyring is open, and has nothing under an id.
+    package func lacks(_ id: String) async throws(BusError) -> Bool {
+        guard try await keyring.isOpen,
+            try await keyring.unlockedItems(with: attributes(id)).isEmpty
+        else { return false }
+        return try await !keyring.hasLockedItems(with: attributes(id))
+    }
+
     /// Stores a text under an id.
     ///
     /// - Returns: Whether the text was stored; false if the keyring is locked or wants to ask the

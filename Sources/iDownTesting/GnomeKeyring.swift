@@ -35,6 +35,18 @@ package struct GnomeKeyring: Sendable {
         return items
     }
 
+    /// Deletes the collection's items, as the user may in a password manager.
+    package func deleteItems() async throws {
+        for case .objectPath(let item) in try await items() {
+            _ = try await connection.call(
+                Self.busName,
+                item,
+                "org.freedesktop.Secret.Item",
+                "Delete"
+            )
+        }
+    }
+
     /// Runs `body` with a keyring that owns its bus name, and ends the keyring afterwards.
     ///
     /// - Parameters:

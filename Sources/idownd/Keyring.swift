@@ -141,6 +141,12 @@ actor Keyring: StoredLogins, LoginVault {
         return logins
     }
 
+    func areGone(keptAt id: String) async -> Bool {
+        guard let link = reachableLink else { return false }
+        return await attempt { () throws(BusError) in try await link.urlLogins().lacks(id) }
+            ?? false
+    }
+
     var ids: [String] {
         get async {
             guard let link = reachableLink else { return [] }

@@ -325,6 +325,32 @@ struct LoginTests {
         }
     }
 
+    @Test func `a task whose login is gone from the keyring fails soon, until it gets another`()
+        async throws
+    {
+        let server = try guardedServer()
+        defer { server.stop() }
+        try await withService { service in
+            try await GnomeKeyring.run(on: service.bus, in: service.home.path) {
+                keyring async throws in
+                var options = AddOptions()
+                options.paused = true
+                let url = wholeURL(server, "/a.bin")
+                let id = try await service.client.addURL(url, options: options)
+                try await waitUntilMoved(service)
+                try await keyring.deleteItems()
+                try await service.restartAfterKill()
+                try await service.client.resume(id)
+                try await expectAuthRequired(service, id)
+                let message = try await service.client.getTask(id).errorMessage
+                #expect(message.contains("no longer has the login"), "\(message)")
+                #expect(server.requests.isEmpty)
+                try await service.client.setURL(id, to: url)
+                try await service.waitForState("completed", of: id)
+            }
+        }
+    }
+
     @Test func `a keyring that does not answer delays no download`() async throws {
         let server = try FaultServer.serving(ServedFile(content))
         defer { server.stop() }

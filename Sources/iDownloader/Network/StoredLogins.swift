@@ -16,4 +16,7 @@ package protocol StoredLogins: Sendable {
 
     /// Returns the logins that were removed from a task's URLs; nil if they cannot be read now.
     func urlLogins(keptAt id: String) async -> URLLogins?
+
+    /// Returns whether these logins are gone for good, as after the user has deleted them.
+    func areGone(keptAt id: String) async -> Bool
 }

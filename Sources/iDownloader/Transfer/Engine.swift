@@ -272,13 +272,19 @@ package final class Engine: Sendable {
 
     /// Returns the job with the logins of its URLs, which the keyring may keep.
     ///
-    /// - Throws: a transient `Failure` if the keyring cannot be read. Without the login the server
-    ///   would refuse the task for good.
+    /// - Throws: a `Failure` without the login, with which the server would refuse the task; a
+    ///   transient one if the keyring cannot be read now.
     private func withLogins(_ job: TransferJob) async throws(Failure) -> TransferJob {
         guard let key = job.request.keptLogins else { return job }
         if let kept = await logins?.urlLogins(keptAt: key.id) { return job.with(kept) }
-        guard key.isForURL else { return job }
-        throw .loginIsLocked
+        // A login that the user has given since goes before the kept one.
+        guard key.isForURL, !TaskRequest.hasLogin(job.request.url) else { return job }
+        guard await logins?.areGone(keptAt: key.id) == true else { throw .loginIsLocked }
+        throw Failure(
+            .serverAuthRequired,
+            "The keyring no longer has the login of this download's URL. Put the login into the URL,"
+                + " and \(Failure.freshLink)"
+        )
     }
 
     /// Returns the user's stored login for a task's server; a login in the URL goes first.
