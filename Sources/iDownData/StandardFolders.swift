@@ -14,6 +14,8 @@ package struct StandardFolders: Hashable, Sendable {
     package let cacheHome: String
     /// `$XDG_RUNTIME_DIR`; nil where the variable is unset.
     package let runtime: String?
+    /// The path of `user-dirs.dirs`.
+    package let userDirectories: String
     /// The download folder that `user-dirs.dirs` sets, or else `~/Downloads`.
     package let download: String
 
@@ -34,7 +36,8 @@ package struct StandardFolders: Hashable, Sendable {
         self.cacheHome = folder("XDG_CACHE_HOME") ?? below(".cache")
         self.runtime = folder("XDG_RUNTIME_DIR")
         // If the file cannot be read, it is ignored like a missing one.
-        let list = try? Files().read(configHome + "/user-dirs.dirs", limit: 65_536)
+        userDirectories = configHome + "/user-dirs.dirs"
+        let list = try? Files().read(userDirectories, limit: 65_536)
         self.download =
             UserDirectories(content: list ?? [], home: home)["XDG_DOWNLOAD_DIR"]
             ?? below("Downloads")

@@ -17,7 +17,7 @@ package actor ManagerService {
     let coordinator: Coordinator
     let engine: Engine
     let announcer: BusAnnouncer
-    let folders: StandardFolders
+    var folders: StandardFolders
     let log: Logger
     let callers: Callers
     let quitting: @Sendable () -> Void
@@ -212,4 +212,7 @@ package actor ManagerService {
     ///
     /// If a mistake in the file hides which proxy the user wants, downloads wait.
     package func readSettings() async { await control.read(in: self) }
+
+    /// Follows the download folder that the user has chosen for all programs.
+    package func readFolders() async { await control.readFolders(in: self) }
 }

@@ -74,6 +74,15 @@ final class SettingsControl {
         await apply(await keeper.read(), in: service)
     }
 
+    /// Reads the user's folders again, and tells clients if downloads go elsewhere now.
+    func readFolders(in service: isolated ManagerService) async {
+        let (before, folders) = (service.directory, await keeper.readFolders())
+        service.folders = folders
+        if service.directory != before {
+            await announce([.downloadDirectory], of: .manager, in: service)
+        }
+    }
+
     /// Puts settings into force, unless newer ones already are.
     private func apply(
         _ now: SettingsKeeper.InForce,

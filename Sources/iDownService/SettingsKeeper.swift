@@ -63,6 +63,9 @@ package final class SettingsKeeper: Sendable {
         }
     }
 
+    /// Reads the user's folders again.
+    func readFolders() async -> StandardFolders { await onDisk { _ in .current() } }
+
     /// Changes a setting; the change is durable on return.
     ///
     /// - Returns: The settings in force afterwards, and why the change failed: `StoreFailed`, also

@@ -44,9 +44,12 @@ struct Daemon {
         _ bus: SessionBus,
         _ connection: Connection
     ) async throws(Exit) {
+        for folder in [folders.configHome, folders.config] { mkdir(folder, 0o700) }
         // Watched before it is read, so that no change is missed in between.
-        let watch = SettingsWatch(folder: folders.config)
-        let keeper = SettingsKeeper(SettingsFile(folders), log: log)
+        let file = SettingsFile(folders)
+        let watch = SettingsWatch(file.path)
+        let folderWatch = SettingsWatch(folders.userDirectories)
+        let keeper = SettingsKeeper(file, log: log)
         let settings = keeper.now.settings
         threshold.apply(settings)
         let pool = try makePool()
@@ -128,8 +131,11 @@ struct Daemon {
             async let reading: Void = {
                 for await _ in watch.changes { await manager.readSettings() }
             }()
+            async let following: Void = {
+                for await _ in folderWatch.changes { await manager.readFolders() }
+            }()
             for await settings in newSettings { desktop.apply(DesktopSettings(settings)) }
-            await reading
+            _ = await (reading, following)
         }
         defer { settingsUpdates.cancel() }
         if HoldSettings(settings) != HoldSettings() {

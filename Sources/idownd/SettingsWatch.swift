@@ -4,10 +4,10 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Reports when the settings file may have changed: inotify(7).
+/// Reports when a file of settings may have changed: inotify(7).
 ///
 /// Every folder on the way to the file is watched, symbolic links followed, because editors replace the
-/// file with a new one, and dotfile managers replace folders and links. A missing folder is made.
+/// file with a new one, and dotfile managers replace folders and links.
 actor SettingsWatch {
     /// An element when the file may have changed; several changes may share one.
     nonisolated let changes: AsyncStream<Void>
@@ -15,21 +15,18 @@ actor SettingsWatch {
     /// The source of events, for the life of this object, which is that of the process.
     private let source: (any DispatchSourceRead)?
 
-    /// - Parameter folder: the folder of `settings.json`.
-    init(folder: String) {
+    /// - Parameter path: the path of the file.
+    init(_ path: String) {
         let (changes, post) = AsyncStream.makeStream(
             of: Void.self,
             bufferingPolicy: .bufferingNewest(1)
         )
         self.changes = changes
-        if let slash = folder.lastIndex(of: "/") { mkdir(String(folder[..<slash]), 0o700) }
-        mkdir(folder, 0o700)
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else {
             source = nil
             return
         }
-        let path = folder + "/settings.json"
         let watched = Mutex(Watched())
         watched.withLock { _ = $0.follow(path, descriptor) }
         let source = DispatchSource.makeReadSource(

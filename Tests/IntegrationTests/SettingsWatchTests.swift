@@ -41,6 +41,21 @@ import iDownTesting
         }
     }
 
+    @Test func `the download folder of the desktop is followed while the service runs`()
+        async throws
+    {
+        try await withService { service in
+            let (client, folder) = (service.client, service.home.path + "/Elsewhere")
+            let line = "XDG_DOWNLOAD_DIR=\"$HOME/Elsewhere\"\n"
+            try TestFile.write(line, to: service.home.config + "/user-dirs.dirs")
+            try await soon("the other folder") {
+                try await client.value(of: .downloadDirectory) == .text(folder)
+            }
+            let id = try await service.add("http://127.0.0.1:9/a") { $0.paused = true }
+            #expect(try await client.getTask(id).directory == folder)
+        }
+    }
+
     @Test func `a file that is away for a moment leaves everything as it is`() async throws {
         try await withService { service in
             let folder = service.home.config + "/idown"
