@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// A real FTP server, pyftpdlib, on a free port of 127.0.0.1, which serves a folder.
 ///
 /// It can pause in the middle of each file until the test calls ``letGo()``.
 package final class FTPServer: Sendable {
-    /// Why the server did not start.
-    package struct StartFailure: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// Faults of real FTP servers.
     package enum Oddity: String, Sendable {
         /// The first connection gets one reply twice, so that every later reply comes one command
@@ -38,18 +31,11 @@ package final class FTPServer: Sendable {
     }
 
     /// The port on 127.0.0.1.
-    package let port: UInt16
+    package var port: UInt16 { server.port }
 
-    private let process: ChildProcess
-    private let hold: String
-    private let log: LineLog
+    private let server: PythonServer
 
-    private init(port: UInt16, process: ChildProcess, hold: String, log: LineLog) {
-        self.port = port
-        self.process = process
-        self.hold = hold
-        self.log = log
-    }
+    private init(_ server: PythonServer) { self.server = server }
 
     /// Starts a server and returns once it accepts connections.
     ///
@@ -60,26 +46,20 @@ package final class FTPServer: Sendable {
     ///     ``letGo()``; nil never waits.
     ///   - oddity: The server's fault; nil for none.
     /// - Returns: The server, which the caller must end with ``stop()``.
-    /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
+    /// - Throws: ``ChildProcess/StartFailure`` or ``PythonServer/StartFailure``.
     package static func start(
         root: String,
         login: (user: String, password: String)? = nil,
         holdAfter: Int64? = nil,
         oddity: Oddity? = nil
     ) async throws -> FTPServer {
-        let hold = root + ".hold"
-        if holdAfter != nil { try TestFile.write("", to: hold) }
-        let process = try await ChildProcess.start(
-            "/usr/bin/python3",
-            ["-c", script, root, login?.user ?? "", login?.password ?? "", hold]
-                + ["\(holdAfter ?? 0)", oddity?.rawValue ?? ""]
+        let server = try await PythonServer.start(
+            script,
+            [root, login?.user ?? "", login?.password ?? "", oddity?.rawValue ?? ""],
+            hold: root + ".hold",
+            holdAfter: holdAfter
         )
-        guard let line = await process.nextLine(), let port = UInt16(line) else {
-            await process.waitForExit()
-            throw StartFailure(description: "pyftpdlib: \(process.standardError)")
-        }
-        let log = LineLog(path: "\(root).\(port).log")
-        return FTPServer(port: port, process: process, hold: hold, log: log)
+        return FTPServer(server)
     }
 
     /// The URL of a file in the folder, for example `url("/file")`.
@@ -88,17 +68,13 @@ package final class FTPServer: Sendable {
     }
 
     /// The commands that clients have sent so far, passwords included.
-    package var commands: [String] { log.lines }
+    package var commands: [String] { server.requests }
 
     /// Continues every paused file, and pauses no more.
-    package func letGo() { unlink(hold) }
+    package func letGo() { server.letGo() }
 
     /// Ends the server and cuts its connections; further calls do nothing.
-    package func stop() async {
-        await process.stop()
-        unlink(hold)
-        log.remove()
-    }
+    package func stop() async { await server.stop() }
 }
 
 extension FTPServer {
@@ -108,7 +84,7 @@ extension FTPServer {
         from pyftpdlib.handlers import DTPHandler, FTPHandler
         from pyftpdlib.servers import FTPServer
 
-        root, user, password, hold, after, oddity = sys.argv[1:7]
+        root, user, password, oddity, hold, after = sys.argv[1:7]
 
         class Held(DTPHandler):
             waits = False
@@ -189,7 +165,7 @@ extension FTPServer {
         # The listening socket counts as well.
         server.max_cons = 1 if oddity == "full" else 0
         port = server.socket.getsockname()[1]
-        log = open(f"{root}.{port}.log", "a")
+        log = open(f"{hold}.{port}.log", "a")
         print(port, flush=True)
         server.serve_forever(handle_exit=False)
         """

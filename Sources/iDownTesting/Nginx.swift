@@ -47,7 +47,7 @@ package final class Nginx: Sendable {
         var lastOutput = ""
         // Another program may take the free port before nginx does.
         for _ in 1...3 {
-            let folder = try makeFolder()
+            let folder = makeTemporaryFolder(in: "/tmp")
             do {
                 let port = try FreePort.find()
                 let configuration = configurationText(
@@ -58,7 +58,7 @@ package final class Nginx: Sendable {
                     extraConfig: extraConfig,
                     httpDirectives: httpDirectives
                 )
-                try write(configuration, to: folder + "/nginx.conf")
+                try TestFile.write(configuration, to: folder + "/nginx.conf")
                 let process = try await ChildProcess.start(
                     "nginx",
                     ["-e", "/dev/stdout", "-p", folder, "-c", folder + "/nginx.conf"]
@@ -73,10 +73,10 @@ package final class Nginx: Sendable {
                 await process.waitForExit()
                 lastOutput += process.standardError
             } catch {
-                removeFolder(folder)
+                removeTree(folder)
                 throw error
             }
-            removeFolder(folder)
+            removeTree(folder)
         }
         throw StartFailure(description: "nginx: \(lastOutput)")
     }
@@ -84,7 +84,7 @@ package final class Nginx: Sendable {
     /// Ends the server and cuts its connections; further calls do nothing.
     package func stop() async {
         await process.stop()
-        Self.removeFolder(folder)
+        removeTree(folder)
     }
 }
 
@@ -118,31 +118,6 @@ extension Nginx {
             }
 
             """
-    }
-
-    private static func makeFolder() throws(StartFailure) -> String {
-        // The folder must live as long as the server, not only during one call.
-        var template = Array("/tmp/idown-nginx-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw StartFailure(description: "mkdtemp: \(String(cString: strerror(errno)))")
-        }
-        return template.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) }
-    }
-
-    private static func removeFolder(_ folder: String) {
-        unlink(folder + "/nginx.conf")
-        unlink(folder + "/nginx.pid")
-        rmdir(folder)
-    }
-
-    private static func write(_ text: String, to path: String) throws(StartFailure) {
-        guard let file = fopen(path, "w") else {
-            throw StartFailure(description: "\(path): \(String(cString: strerror(errno)))")
-        }
-        defer { fclose(file) }
-        guard fputs(text, file) >= 0 else {
-            throw StartFailure(description: "\(path): cannot be written")
-        }
     }
 }
 

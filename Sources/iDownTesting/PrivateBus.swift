@@ -51,11 +51,12 @@ package final class PrivateBus: Sendable {
         serviceFolders: [String] = [],
         socket path: String? = nil
     ) async throws -> PrivateBus {
-        let folder = try makeFolder()
+        // The path of a socket has at most 107 bytes: unix(7).
+        let folder = makeTemporaryFolder(in: "/tmp")
         do {
             let socket = path ?? folder + "/bus"
             let configuration = folder + "/bus.conf"
-            try write(
+            try TestFile.write(
                 configurationText(socket: socket, serviceFolders: serviceFolders),
                 to: configuration
             )
@@ -72,7 +73,7 @@ package final class PrivateBus: Sendable {
             }
             return PrivateBus(address: address, daemon: daemon, folder: folder)
         } catch {
-            removeFolder(folder)
+            removeTree(folder)
             throw error
         }
     }
@@ -80,7 +81,7 @@ package final class PrivateBus: Sendable {
     /// Ends the daemon and all its connections; further calls do nothing.
     package func stop() async {
         await daemon.stop()
-        Self.removeFolder(folder)
+        removeTree(folder)
     }
 
     /// Kills the daemon, as a crash does; ``stop()`` must still be called afterwards.
@@ -119,33 +120,6 @@ extension PrivateBus {
               <limit name="max_completed_connections">10000</limit>
             </busconfig>
             """
-    }
-
-    private static func makeFolder() throws(StartFailure) -> String {
-        // Short, because the path of a socket has at most 107 bytes: unix(7).
-        var template = Array("/tmp/idown-bus-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw StartFailure(description: "mkdtemp: \(String(cString: strerror(errno)))")
-        }
-        return template.withUnsafeBufferPointer { buffer in
-            String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
-    }
-
-    private static func removeFolder(_ folder: String) {
-        unlink(folder + "/bus")
-        unlink(folder + "/bus.conf")
-        rmdir(folder)
-    }
-
-    private static func write(_ text: String, to path: String) throws(StartFailure) {
-        guard let file = fopen(path, "w") else {
-            throw StartFailure(description: "\(path): \(String(cString: strerror(errno)))")
-        }
-        defer { fclose(file) }
-        guard fputs(text, file) >= 0 else {
-            throw StartFailure(description: "\(path): cannot be written")
-        }
     }
 }
 

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// A server between client and server, on a free port of 127.0.0.1: a plain relay, a SOCKS5 proxy,
 /// or an HTTP proxy that supports only CONNECT.
 package final class Relay: Sendable {
-    /// Why the relay did not start.
-    package struct StartFailure: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// The kind of a relay.
     package enum Kind: Sendable {
         /// A relay of every connection to this port of 127.0.0.1.
@@ -29,18 +22,11 @@ package final class Relay: Sendable {
     }
 
     /// The port on 127.0.0.1.
-    package let port: UInt16
+    package var port: UInt16 { server.port }
 
-    private let process: ChildProcess
-    private let hold: String
-    private let log: LineLog
+    private let server: PythonServer
 
-    private init(port: UInt16, process: ChildProcess, hold: String, log: LineLog) {
-        self.port = port
-        self.process = process
-        self.hold = hold
-        self.log = log
-    }
+    private init(_ server: PythonServer) { self.server = server }
 
     /// Starts a relay and returns once it accepts connections.
     ///
@@ -50,38 +36,29 @@ package final class Relay: Sendable {
     ///   - holdAfter: How many bytes of each connection reach the client before the relay waits
     ///     for ``letGo()``; nil never waits.
     /// - Returns: The relay, which the caller must end with ``stop()``.
-    /// - Throws: ``ChildProcess/StartFailure`` or ``StartFailure``.
+    /// - Throws: ``ChildProcess/StartFailure`` or ``PythonServer/StartFailure``.
     package static func start(
         _ kind: Kind,
         in folder: String,
         holdAfter: Int64? = nil
     ) async throws -> Relay {
-        let hold = folder + "/relay.hold"
-        if holdAfter != nil { try TestFile.write("", to: hold) }
-        let process = try await ChildProcess.start(
-            "/usr/bin/python3",
-            ["-c", script] + kind.arguments + [hold, "\(holdAfter ?? 0)"]
+        let server = try await PythonServer.start(
+            script,
+            kind.arguments,
+            hold: folder + "/relay.hold",
+            holdAfter: holdAfter
         )
-        guard let line = await process.nextLine(), let port = UInt16(line) else {
-            await process.waitForExit()
-            throw StartFailure(description: "relay: \(process.standardError)")
-        }
-        let log = LineLog(path: "\(hold).\(port).log")
-        return Relay(port: port, process: process, hold: hold, log: log)
+        return Relay(server)
     }
 
     /// The requests of clients so far, one line each: `connect host:port login`.
-    package var requests: [String] { log.lines }
+    package var requests: [String] { server.requests }
 
     /// Continues every paused connection, and pauses no more.
-    package func letGo() { unlink(hold) }
+    package func letGo() { server.letGo() }
 
     /// Ends the relay and cuts its connections; further calls do nothing.
-    package func stop() async {
-        await process.stop()
-        unlink(hold)
-        log.remove()
-    }
+    package func stop() async { await server.stop() }
 }
 
 extension Relay {

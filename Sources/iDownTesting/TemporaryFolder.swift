@@ -22,7 +22,7 @@ package func withTemporaryFolder<R>(
 }
 
 /// Makes the folder; the path is copied because mkdtemp(3) writes the name into its argument.
-private func makeTemporaryFolder(in folder: String?) -> String {
+func makeTemporaryFolder(in folder: String?) -> String {
     let parent = folder ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     let template = strdup("\(parent)/idown-test-XXXXXX")
     defer { free(template) }
@@ -34,7 +34,7 @@ private func makeTemporaryFolder(in folder: String?) -> String {
 }
 
 /// Removes a file, or a folder with its content; symbolic links are removed, not followed.
-private func removeTree(_ path: String) {
+func removeTree(_ path: String) {
     if unlink(path) == 0 { return }
     // A test may have removed the permissions that are needed to list the folder.
     chmod(path, 0o700)

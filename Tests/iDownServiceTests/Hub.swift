@@ -93,18 +93,7 @@ struct Hub: Sendable {
     func path(_ name: String) -> String { files + "/" + name }
 
     /// The names in the folder, in order.
-    var names: [String] {
-        guard let stream = opendir(files) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
-    }
+    var names: [String] { TestFile.names(in: files) }
 
     /// Whether a file is exactly this content.
     func holds(_ content: TestContent, as name: String) -> Bool {
