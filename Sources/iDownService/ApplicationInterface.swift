@@ -16,8 +16,8 @@ struct ApplicationInterface: Sendable {
             Contract.applicationInterface,
             [
                 .method(Contract.Method.activate, in: ["platform_data"]) {
-                    (call: Call, data: [String: Value]) in
-                    await service.activate(call, token: token(in: data))
+                    (_: Call, data: [String: Value]) in
+                    service.activated(token(in: data))
                 },
                 .method(Contract.Method.open, in: ["uris", "platform_data"]) {
                     (call: Call, uris: [String], _: [String: Value]) in

@@ -31,9 +31,7 @@ extension Coordinator {
         }
         commits.append(entry, in: self)
     }
-}
 
-extension Coordinator {
     /// Returns the ids that a call with this token was answered; nil for a new token.
     package func ids(forToken token: String) async throws -> [TaskID]? {
         try await store.readNow { snapshot throws(StoreFailure) in

@@ -26,7 +26,15 @@ final class HandOverCalls {
     private var tasks: [Int: Task<Void, Never>] = [:]
     private var last = 0
 
-    /// Serves a call, and answers it.
+    /// Adds a download that a browser holds, as provisional, if the server gives idown the answer
+    /// that it gave the browser.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as the client gave it.
+    ///   - options: The options, decoded; they have a token.
+    ///   - call: The call.
+    ///   - answer: Takes the task's id or the error; called exactly once, on any thread.
+    ///   - service: The owner.
     func begin(
         _ url: String,
         _ options: HandOverOptions,

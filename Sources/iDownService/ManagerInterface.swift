@@ -2,6 +2,7 @@
 
 import DBus
 import iDownBus
+import iDownState
 
 /// The interface `org.idown.Manager1` as a table, which serves calls and introspection.
 ///
@@ -39,7 +40,7 @@ extension ManagerInterface {
         [
             .method(Name.addURL, in: ["url"], answering: "id") {
                 (call: Call, answer: @escaping Answer<String>, url: String) in
-                service.addURL(call, answer, url, AddOptions())
+                addURL(call, answer, url, AddOptions())
             },
             .method(Name.addURLWithOptions, in: ["url", "options"], answering: "id") {
                 (
@@ -48,7 +49,7 @@ extension ManagerInterface {
                     url: String,
                     options: [String: Value]
                 ) in
-                service.addURL(call, answer, url, try AddOptions(options))
+                addURL(call, answer, url, try AddOptions(options))
             },
             // No Swift task waits here: it would hold tens of megabytes until the URLs are stored.
             .method(Name.addURLs, in: ["urls", "options"], answering: "ids") {
@@ -89,7 +90,8 @@ extension ManagerInterface {
                     url: String,
                     options: [String: Value]
                 ) in
-                service.handOver(call, answer, url, try HandOverOptions(options))
+                let options = try HandOverOptions(options)
+                service.begin { $0.handOverCalls.begin(url, options, call, answer, in: $0) }
             },
             .method(Name.confirm, in: ["token"], out: ["id"], service.confirm),
             .method(Name.withdraw, in: ["token"], service.withdraw),
@@ -191,6 +193,22 @@ extension ManagerInterface {
 
     // MARK: Rows that check their arguments
 
+    private func addURL(
+        _ call: Call,
+        _ answer: @escaping Answer<String>,
+        _ url: String,
+        _ options: AddOptions
+    ) {
+        service.add(.urls([url], isList: false), options, call) { result in
+            answer(
+                result.flatMap { ids in
+                    ids.first.map { .success($0.description) }
+                        ?? .failure(ManagerError(.failed, "No task was added. Please report this."))
+                }
+            )
+        }
+    }
+
     private func addURLs(
         _ call: Call,
         _ answer: @escaping Answer<[String]>,
@@ -210,7 +228,9 @@ extension ManagerInterface {
                 "\(key) may be given with one URL only, not with \(urls.count)."
             )
         }
-        service.addURLs(call, answer, urls, options)
+        service.add(.urls(urls, isList: true), options, call) { result in
+            answer(result.map { $0.map(\.description) })
+        }
     }
 
     private func addMetalink(

@@ -8,50 +8,6 @@ import iDownState
 import iDownloader
 
 extension ManagerService {
-    /// Adds a download; AddURL calls this without options.
-    ///
-    /// Returns at once, because calls come by the thousand and no Swift task waits for each.
-    ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - answer: Takes the task's id or the error; called exactly once, on any thread.
-    ///   - url: The URL as the client gave it.
-    ///   - options: The options, decoded.
-    nonisolated func addURL(
-        _ call: Call,
-        _ answer: @escaping Answer<String>,
-        _ url: String,
-        _ options: AddOptions
-    ) {
-        begin { service in
-            service.add(.urls([url], isList: false), options, call) { result in
-                answer(result.flatMap(Self.onlyID))
-            }
-        }
-    }
-
-    /// Adds all URLs or none; with more than one URL, the options hold nothing that concerns a
-    /// single file.
-    ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - answer: Takes one id per URL, in the same order, or the error of the first bad URL or of
-    ///     the options; called exactly once, on any thread.
-    ///   - urls: The URLs as the client gave them.
-    ///   - options: The options, decoded.
-    nonisolated func addURLs(
-        _ call: Call,
-        _ answer: @escaping Answer<[String]>,
-        _ urls: [String],
-        _ options: AddOptions
-    ) {
-        begin { service in
-            service.add(.urls(urls, isList: true), options, call) { result in
-                answer(result.map { $0.map(\.description) })
-            }
-        }
-    }
-
     /// Adds all downloads, each with its own options, or none.
     ///
     /// - Parameters:
@@ -91,7 +47,6 @@ extension ManagerService {
         }
     }
 
-    /// Adds what a call asks for, after the earlier calls of its sender.
     private func add(
         _ downloads: AddCall.Downloads,
         _ options: AddOptions,
@@ -102,22 +57,27 @@ extension ManagerService {
         }
     }
 
-    private func add(
+    /// Adds what a call asks for, after the earlier calls of its sender.
+    ///
+    /// Returns at once, because calls come by the thousand and no Swift task waits for each.
+    ///
+    /// - Parameters:
+    ///   - downloads: What to add.
+    ///   - options: The options, decoded.
+    ///   - call: The call.
+    ///   - answer: Takes the ids in the order of the downloads, or the error of the first bad one
+    ///     or of the options; called exactly once, on any thread.
+    nonisolated func add(
         _ downloads: AddCall.Downloads,
         _ options: AddOptions,
         _ call: Call,
         answer: @escaping Answer<[TaskID]>
     ) {
-        adder.append(
-            AddCall(downloads: downloads, options: options, call: call, answer: answer),
-            in: self
-        )
-    }
-
-    private static func onlyID(_ ids: [TaskID]) -> Result<String, any Error> {
-        guard let id = ids.first else {
-            return .failure(ManagerError(.failed, "The service added no task. Please report this."))
+        begin { service in
+            service.adder.append(
+                AddCall(downloads: downloads, options: options, call: call, answer: answer),
+                in: service
+            )
         }
-        return .success(id.description)
     }
 }

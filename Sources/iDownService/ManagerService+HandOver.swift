@@ -8,23 +8,6 @@ import iDownloader
 
 // Hand-overs from browsers.
 extension ManagerService {
-    /// Adds a download that a browser holds, as provisional, if the server gives idown the answer
-    /// that it gave the browser.
-    ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - answer: Takes the task's id or the error; called exactly once, on any thread.
-    ///   - url: The URL as the client gave it.
-    ///   - options: The options, decoded; they have a token.
-    nonisolated func handOver(
-        _ call: Call,
-        _ answer: @escaping Answer<String>,
-        _ url: String,
-        _ options: HandOverOptions
-    ) {
-        begin { $0.handOverCalls.begin(url, options, call, answer, in: $0) }
-    }
-
     /// Turns a hand-over into a task like any other, and returns its id.
     ///
     /// - Throws: `NoSuchTask` for a token that is unknown or was withdrawn.

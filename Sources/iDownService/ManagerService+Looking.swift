@@ -25,11 +25,6 @@ extension ManagerService {
         }
     }
 
-    /// Returns the ids of all tasks, in the order in which they were added.
-    func taskIDs() async throws -> [String] {
-        try await coordinator.taskIDs().map(\.description)
-    }
-
     /// Returns why a task makes no progress, one text for each reason; empty for a task that makes
     /// progress or is completed.
     func explain(_ call: Call, _ id: String) async throws -> [String] {

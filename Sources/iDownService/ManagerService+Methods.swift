@@ -7,14 +7,6 @@ import iDownState
 
 // Verbs.
 extension ManagerService {
-    /// Shows the list to a person who started the program without naming a URL.
-    ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - token: The activation token of what was clicked, which lets a window take the focus;
-    ///     empty for none.
-    func activate(_ call: Call, token: String) { activated(token) }
-
     /// Saves everything and ends the service.
     func quit(_ call: Call) async throws {
         try await permit(call)

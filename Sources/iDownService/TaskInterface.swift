@@ -2,6 +2,7 @@
 
 import DBus
 import iDownBus
+import iDownState
 
 /// The interface `org.idown.Task1` as a table for all tasks; the path of a call names the task.
 ///
@@ -30,7 +31,7 @@ struct TaskInterface: Sendable {
                 guard let id = TaskPath(path)?.id else { return false }
                 return try await service.hasTask(id)
             },
-            children: { try await service.taskIDs() }
+            children: { try await service.coordinator.taskIDs().map(\.description) }
         )
     }
 
