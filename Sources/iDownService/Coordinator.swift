@@ -81,7 +81,7 @@ package actor Coordinator {
         self.store = store
         self.engine = engine
         self.slots = Slots(count: slots, at: engine.time.now)
-        self.holds = Holds(wishes: holdSettings)
+        self.holds = Holds(holdSettings)
         self.executor = executor
         self.space = SpaceWatch(interval: spaceInterval)
         self.log = log
@@ -293,7 +293,9 @@ extension Coordinator {
     }
 
     /// Changes what tasks wait for; this acts at once, on running tasks too.
-    package func setHoldSettings(_ wishes: HoldSettings) { holds.change(wishes, in: self) }
+    package func setHoldSettings(_ settings: HoldSettings) {
+        holds.change(settings, in: self)
+    }
 
     /// Changes how many tasks may run; this acts at once.
     package func setSlots(_ slots: Int) {

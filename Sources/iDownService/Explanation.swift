@@ -34,7 +34,7 @@ struct Explanation {
             directory: record.request.directory,
             hasFile: record.file != nil
         )
-        settings = coordinator.holds.wishes.onSettings
+        settings = coordinator.holds.settings.onSettings
         let deadline = coordinator.retries.deadline(of: record.id)
         if case .waiting(.retry(let end)) = record.state {
             let time = coordinator.time

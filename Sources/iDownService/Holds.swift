@@ -11,14 +11,14 @@ final class Holds {
     /// The state of network and power, as their watchers last told it.
     private(set) var conditions = Conditions(isOnline: true)
     /// What the user wants tasks to wait for.
-    private(set) var wishes: HoldSettings
+    private(set) var settings: HoldSettings
     /// Whether the computer is about to sleep or asleep: nothing starts then.
     private(set) var isAsleep = false
     /// Adjusts the tasks to the conditions; nil while nothing has to be adjusted.
     private var adjuster: Task<Void, Never>?
     private var needsAdjustment = false
 
-    init(wishes: HoldSettings) { self.wishes = wishes }
+    init(_ settings: HoldSettings) { self.settings = settings }
 
     /// Changes the conditions, and adjusts the tasks at once if they differ.
     func change(
@@ -39,9 +39,9 @@ final class Holds {
     }
 
     /// Changes what tasks wait for; this acts at once, on running tasks too.
-    func change(_ wishes: HoldSettings, in coordinator: isolated Coordinator) {
-        guard wishes != self.wishes else { return }
-        self.wishes = wishes
+    func change(_ settings: HoldSettings, in coordinator: isolated Coordinator) {
+        guard settings != self.settings else { return }
+        self.settings = settings
         adjust(in: coordinator)
     }
 
@@ -102,12 +102,12 @@ final class Holds {
 
     /// Returns the conditions under which tasks may start at this moment.
     func surroundings(in coordinator: isolated Coordinator) -> @Sendable () -> Surroundings {
-        let (engine, conditions, wishes) = (coordinator.engine, conditions, wishes)
+        let (engine, conditions, settings) = (coordinator.engine, conditions, settings)
         let fullDirectories = coordinator.space.fullDirectories
         let isSilent = coordinator.slots.silence(on: engine.disk)
         return {
             var surroundings = Surroundings(conditions: conditions)
-            surroundings.wishes = wishes
+            surroundings.wishes = settings
             surroundings.rests = engine.rests.all
             surroundings.fullDirectories = fullDirectories
             surroundings.isSilent = isSilent

@@ -46,7 +46,7 @@ final class Probes {
 
     /// Refuses to ask a server while a mistake in the settings hides which proxy the user wants.
     static func check(in coordinator: isolated Coordinator) throws(Failure) {
-        guard let mistake = coordinator.holds.wishes.onSettings else { return }
+        guard let mistake = coordinator.holds.settings.onSettings else { return }
         throw Failure(
             .networkUnreachable,
             "No server is asked before the settings file is right, since it may name a proxy:"

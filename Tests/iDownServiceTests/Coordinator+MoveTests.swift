@@ -642,14 +642,12 @@ import iDownloader
                 try await scene.wait(for: id, .completed)
                 let before = try await scene.client.getTask(id)
                 var options = EditOptions()
-                options.values.directory = disk.path
+                options.values.directory = disk.path + "/new"
                 let other = options
                 let code = await code { try await scene.client.setOptions(other, of: id) }
                 #expect(code == .invalidDestination)
-                var kept = try await scene.client.getTask(id)
-                kept.serial = before.serial
-                #expect(kept == before)
-                #expect(TestFile.exists(before.path))
+                #expect(try await scene.client.getTask(id) == before)
+                #expect(TestFile.exists(before.path) && TestFile.names(in: disk.path).isEmpty)
             }
         }
     }

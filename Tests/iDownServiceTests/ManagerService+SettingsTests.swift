@@ -191,13 +191,13 @@ import iDownloader
                 )
                 #expect(try TestFile.text(of: path) == wrong)
                 #expect(try await scene.client.value(of: .speedLimit) == .number(5))
-                let reason = await scene.coordinator.look { $0.holds.wishes.onSettings }
+                let reason = await scene.coordinator.look { $0.holds.settings.onSettings }
                 #expect(reason?.hasPrefix(path) == true)
             }
             // Downloads go on even if the settings are the same as before the mistake.
             try TestFile.write(#"{"SpeedLimit": 5}"#.utf8, to: path)
             await scene.manager.readSettings()
-            #expect(await scene.coordinator.look { $0.holds.wishes.onSettings } == nil)
+            #expect(await scene.coordinator.look { $0.holds.settings.onSettings } == nil)
             #expect(try await scene.client.value(of: .speedLimit) == .number(5))
         }
     }
