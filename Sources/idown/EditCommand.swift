@@ -148,9 +148,10 @@ struct EditCommand: AsyncParsableCommand {
                 }
             }
             if passed > 0 {
+                let (were, their) = passed == 1 ? ("was", "its") : ("were", "their")
                 Output.talk(
-                    "\(passed) of \(tasks.count) downloads were not changed: their state does not"
-                        + " allow it."
+                    "\(passed) of \(tasks.count) downloads \(were) not changed: \(their) state does"
+                        + " not allow it."
                 )
             }
             if let first { throw first.exit }

@@ -37,7 +37,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .done: "success"
         case .failed: "another error"
         case .noSuchTask: "no download has this ID"
-        case .invalidState: "the download's state does not allow this"
+        case .invalidState: "the state of a download does not allow this"
         case .refusedURL: "the URL is not valid, or its scheme is not supported"
         case .refusedOption: "an option, a folder or a file name was refused"
         case .serviceFailed: "the service could not carry this out or record it"
