@@ -185,13 +185,9 @@ extension Fetch {
             } else {
                 giveUp(connection, at: now)
             }
-        case .brought(let bytes, let isAll):
-            if connection.isCut { break }
-            if isAll {
-                requests.joining?.succeeded()
-            } else {
-                giveUp(connection, after: bytes, at: now)
-            }
+        case .brought where connection.isCut: break
+        case .brought(_, isAll: true): requests.joining?.succeeded()
+        case .brought(let bytes, isAll: false): giveUp(connection, after: bytes, at: now)
         }
         return []
     }
@@ -242,13 +238,13 @@ extension Fetch {
             return ask(for: range, as: .gap, &look)
         case .split(let id, let range):
             return ask(for: range, as: .split(of: id), &look)
+        case .extend(let id, let end): return [.extend(id, to: end)]
         case .race(let id, let range):
             let slow = requests[id]
             let steps = ask(for: range, as: .race(with: id), &look, besides: slow?.route.source)
             if !steps.isEmpty { dropSource(of: slow) }
             return steps
-        case .cut(let id):
-            return [cut(id)]
+        case .cut(let id): return [cut(id)]
         case .replace(let id):
             requests.joining?.replacedOne()
             dropSource(of: requests[id])
@@ -312,7 +308,7 @@ extension SegmentPlan.Step {
     fileprivate var isEnd: Bool {
         switch self {
         case .cut, .replace: true
-        case .open, .split, .race: false
+        case .open, .split, .extend, .race: false
         }
     }
 }

@@ -139,6 +139,8 @@ package struct Requests: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
         /// Make a connection; it already counts as open.
         case connect(Int, Route, Way)
+        /// Let a connection bring the bytes up to this offset, although others work at them.
+        case extend(Int, to: Int64)
         /// End a connection; the bytes that it brought stay.
         case cut(Int)
         /// The host of the connection that ended or was judged allows no further one; `wasClosed`
@@ -269,6 +271,7 @@ package struct Requests: Hashable, Sendable {
             id: connection.id,
             position: progress.position,
             end: progress.end,
+            answerEnd: connection.route.ask.end ?? .max,
             age: look.now - bringing.since,
             bytesPerSecond: open[index].bringing?.meter.perSecond,
             rival: rival

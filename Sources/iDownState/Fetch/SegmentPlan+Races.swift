@@ -14,12 +14,36 @@ extension SegmentPlan {
         return candidates.sorted { $0.0 > $1.0 }.prefix(count).map(\.1)
     }
 
+    /// Returns the step that lets a piece go on through the next piece, which it would bring in less
+    /// than half of the time of that piece's connection and of another one; nil where it would not.
+    ///
+    /// Some hosts send ranges far slower than the whole file, and a connection that has ended at
+    /// its shortened end cannot be had again.
+    func takeover(by piece: Piece) -> Step? {
+        guard let rate = piece.bytesPerSecond, rate > 0,
+            let gap = missing(from: piece.end, to: min(piece.answerEnd, total)).first,
+            let next = pieces.first(where: { $0.position <= gap.first && gap.first < $0.end }),
+            let nextRate = next.bytesPerSecond
+        else { return nil }
+        let others = pieces.filter { $0.id != piece.id }.compactMap(\.bytesPerSecond).sorted()
+        let expected = max(nextRate, others[others.count / 2])
+        let end = min(next.end, piece.answerEnd)
+        let time = { (end: Int64) in Double(end - piece.position) / Double(rate) }
+        // A piece that is about to end cannot wait until the others were watched for long.
+        let isUrgent = time(piece.end) < Self.shortestHelp * 2 / .seconds(1)
+        guard isUrgent || (others.count > 1 && next.age >= Self.patience),
+            time(end) * 2 * Double(expected) < Double(next.end - next.position)
+        else { return nil }
+        return .extend(piece.id, to: end)
+    }
+
     /// The id of a slow piece whose rest a new connection should bring in its place, where no
     /// further connection is allowed; nil where there is none.
     var replaceable: Int? {
         guard pieces.count > 1 else { return nil }
         return pieces.first { piece in
-            guard piece.isJudged, isSlow(piece), let rest = ownRest(of: piece) else { return false }
+            guard piece.isJudged, !isCovered(piece), isSlow(piece), let rest = ownRest(of: piece)
+            else { return false }
             guard let timeLeft = timeLeft(of: piece, rest) else { return false }
             return isLate(piece, timeLeft, rest)
         }?.id
@@ -35,7 +59,16 @@ extension SegmentPlan {
     }
 
     private func isRaced(_ piece: Piece) -> Bool {
-        piece.rival != nil || pieces.contains { $0.rival == piece.id }
+        piece.rival != nil || isCovered(piece) || pieces.contains { $0.rival == piece.id }
+    }
+
+    /// Whether another, faster piece goes on through the bytes of this one.
+    func isCovered(_ piece: Piece) -> Bool {
+        piece.isJudged
+            && pieces.contains {
+                $0.position < piece.position && piece.position < $0.end
+                    && $0.bytesPerSecond ?? 0 > piece.bytesPerSecond ?? 0
+            }
     }
 
     /// Returns the seconds until a piece is done; nil while that is unknown.

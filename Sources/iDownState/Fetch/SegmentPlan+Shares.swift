@@ -46,7 +46,7 @@ extension SegmentPlan {
     }
 
     private func splitCandidate(_ piece: Piece) -> Candidate? {
-        guard piece.isJudged, let own = ownRest(of: piece) else { return nil }
+        guard piece.isJudged, !isCovered(piece), let own = ownRest(of: piece) else { return nil }
         let expected = expected(besides: piece) ?? piece.bytesPerSecond
         guard let rate = piece.bytesPerSecond, let expected, expected > 0 else {
             return Candidate(piece: piece, range: own, weight: 1)

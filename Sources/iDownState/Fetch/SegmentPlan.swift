@@ -23,6 +23,9 @@ package struct SegmentPlan: Hashable, Sendable {
         package var position: Int64
         /// The offset after the last byte that the connection is to bring.
         package var end: Int64
+        /// The offset after the last byte of its answer, which may go on past ``end``; 0 where that
+        /// is unknown.
+        package var answerEnd: Int64 = 0
         /// Whether the head of its answer has been judged, so that bytes come.
         package var isJudged = true
         /// The time since its head was judged, or since it was asked for.
@@ -39,6 +42,8 @@ package struct SegmentPlan: Hashable, Sendable {
         case open(ByteRange)
         /// Ask for the end of a piece; its connection continues alone until the answer is there.
         case split(Int, ByteRange)
+        /// Let a connection go on up to this offset, although others work at the bytes there.
+        case extend(Int, to: Int64)
         /// Ask for the rest of a piece, whose connection continues as well.
         case race(Int, ByteRange)
         /// End a connection that is no longer useful.
@@ -75,6 +80,8 @@ package struct SegmentPlan: Hashable, Sendable {
             // What these leave is assigned by the next plan, when they are gone.
             return cuts.map(Step.cut)
         }
+        let takeovers = pieces.compactMap(takeover)
+        guard takeovers.isEmpty else { return takeovers }
         let free = min(wanted - pieces.count, room)
         let shares = free > 0 ? shares(among: free) : []
         guard shares.isEmpty else { return shares }

@@ -595,6 +595,10 @@ extension Conversation {
                     perform(attempt.fetch.ended(number, end, at: now))
                     attempt.fetch.requests.closed(number)
                 }
+            case .extend(let number, let end):
+                if self.connection(number)?.writer?.extend(to: end) == true {
+                    attempt.verifier.noteOverlap()
+                }
             case .cut(let number):
                 self.connection(number)?.handle.cancel()
             case .refused(let wasClosed, let retryAfter):

@@ -142,10 +142,21 @@ final class SegmentWriter: Sendable {
     /// the same bytes.
     func leave(from offset: Int64) { movableEnd.min(offset, ordering: .acquiringAndReleasing) }
 
+    /// Moves the end to `offset`, or to the end of the requested range.
+    ///
+    /// - Returns: false if all bytes up to the present end have come: the connection is about to end.
+    func extend(to offset: Int64) -> Bool {
+        lock.withLock { _ in
+            guard rest != nil else { return false }
+            movableEnd.store(min(offset, askedEnd), ordering: .releasing)
+            return true
+        }
+    }
+
     /// Takes all of `bytes`, or none if the answer is `waits` or `failed`.
     func append(_ bytes: UnsafeRawBufferPointer) -> Step {
-        let end = end
         let (step, isToWork) = lock.withLock { _ -> (Step, Bool) in
+            let end = end
             guard state.failure == nil, !state.isGivenUp else { return (.failed, false) }
             let before = takenEnd.load(ordering: .relaxed)
             let room = max(0, end - before)

@@ -353,6 +353,7 @@ struct ConnectionWorld {
                 }
                 if end.fault == nil { end.fault = flaw(of: route, way) }
                 make(id, route, isFresh: way == .home || !isSigned)
+            case .extend(let id, let end): workers[id]?.end = end
             case .cut(let id):
                 if bug != .cutsNobody { close(id) }
             case .refused, .learned: break

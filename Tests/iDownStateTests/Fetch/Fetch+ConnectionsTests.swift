@@ -165,6 +165,7 @@ import Testing
                 case .home: ", home"
                 }
             return "connect \(route.role.name) from \(route.source)\(place)"
+        case .extend(let id, let end): return "extend \(id) to \(end)"
         case .cut(let id): return "cut \(id)"
         case .refused(let wasClosed, _): return wasClosed ? "closed" : "refused"
         case .learned(let useful, _): return "learned \(useful.count)"

@@ -103,6 +103,41 @@ import Testing
         #expect(part.first >= Self.bytes(2))
     }
 
+    /// The connection of the first piece would bring the whole file.
+    @Test(arguments: [
+        // Far slower, and watched for long enough.
+        (0.5, 0.5, 5, 4, true), (0.5, 0.5, 0.5, 4, false),
+        // The first piece is about to end.
+        (0.5, 0.5, 0.5, 15, true), (2, 2, 5, 15.9, true),
+        // Slower, but in time.
+        (2, 2, 5, 4, false), (8, 8, 5, 15.9, false),
+        // Another connection is not slow.
+        (0.5, 8, 5, 15.9, false),
+    ])
+    func `a piece goes on through the next one where ranges are far slower`(
+        rate: Double,
+        other: Double,
+        age: Double,
+        position: Double,
+        isExtended: Bool
+    ) {
+        var first = piece(1, position, 16, rate: 8)
+        first.answerEnd = .max
+        let next = piece(2, 20, 32, rate: rate, age: .seconds(age))
+        let pieces = [first, next, piece(3, 40, 64, rate: other)]
+        let stored = [range(0, position), range(16, 20), range(32, 40)]
+        let steps = plan(stored: stored, pieces, wanted: 3, ceiling: 3).steps
+        #expect(steps == (isExtended ? [.extend(1, to: Self.bytes(32))] : []))
+    }
+
+    @Test func `a piece whose bytes another one brings as well is not helped`() {
+        var first = piece(1, 4, 64, rate: 8)
+        first.answerEnd = .max
+        let pieces = [first, piece(2, 20, 64, rate: 0)]
+        let stored = [range(0, 4), range(16, 20)]
+        #expect(plan(stored: stored, pieces, wanted: 2).steps == [])
+    }
+
     @Test func `gaps come before anything is split`() {
         let stored = [range(8, 16), range(24, 32)]
         let plan = plan(total: 40, stored: stored, [piece(1, 0, 8)], wanted: 3)

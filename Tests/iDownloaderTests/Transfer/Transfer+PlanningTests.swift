@@ -127,6 +127,26 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [nil, 4])
+    func `a host that sends ranges far slower than the file costs no time`(chosen: Int?)
+        async throws
+    {
+        try await withServer({ request in
+            let rate = request["Range"] == nil ? 2_000_000 : 10_000
+            return Large.file.with { $0.bytesPerSecond = rate }.answer(to: request)
+        }) { server in
+            try await withSite(connections: 4) { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.connections = chosen
+                }
+                expectComplete(Large.content, site, journal)
+                #expect(server.requests.count > 1)
+                // One megabyte by a range takes more than a minute.
+                #expect(server.requests[0].bodyBytesSent > Large.content.count * 9 / 10)
+            }
+        }
+    }
+
     @Test(arguments: [true, false])
     func `the first connection may fail where others run`(byReset: Bool) async throws {
         let others = Gate()
