@@ -220,7 +220,8 @@ final class TargetFile {
                 // The record knows the file before it appears in the folder.
                 try await ledger.commit(.opened(made.file, version, keeping: SegmentMap()))
                 let next = try await disk { () throws(FileError) in
-                    try names.appear(made, for: task, mayRename: mayRename)
+                    made.writeRecordAttribute(byteCount: 0)
+                    return try names.appear(made, for: task, mayRename: mayRename)
                 }
                 guard let next else {
                     part = made

@@ -181,6 +181,28 @@ import iDownloader
         }
     }
 
+    @Test func `a partial file says from the start which record it belongs to`() async throws {
+        let hold = ServedFile.Hold(afterBytes: 1000)
+        let held = Sample.file.with { $0.hold = hold }
+        try await withServer({ held.answer(to: $0) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                let transfer = try site.start(journal)
+                try await within("the partial file") {
+                    while site.files != ["file.bin.part"] { await Task.yield() }
+                }
+                let path = site.path("file.bin.part")
+                let text = "import os; print(os.getxattr('\(path)', 'user.idown.part').decode())"
+                let value = try await ChildProcess.run("/usr/bin/python3", ["-c", text])
+                let file = try #require(journal.record.file)
+                #expect(value.standardOutput == "\(file.fileSystem) \(file.mark) 0")
+                hold.until.open()
+                await transfer.ended()
+                expectComplete(Sample.content, site, journal)
+            }
+        }
+    }
+
     @Test func `a finished file carries nothing`() async throws {
         try await interrupting { site, journal, _ in
             try await site.run(journal)
