@@ -28,10 +28,13 @@ struct ControlReplies {
     private var byteCount = 0
     /// The numbers in replies 213, in order: MDTM's time, then SIZE's count (RFC 3659).
     private var numbers: [Int64] = []
+    /// The lines of replies 530, which refuse a login.
+    private(set) var loginRefusal = ""
 
     /// Reads a line with its end; returns false beyond the limit.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Bool {
         byteCount += line.count
+        if line.starts(with: "530".utf8) { loginRefusal += String(decoding: line, as: UTF8.self) }
         if line.starts(with: "213 ".utf8) {
             let text = String(decoding: line.dropFirst(4), as: UTF8.self)
             // A time may have a fraction (RFC 3659 section 2.3).

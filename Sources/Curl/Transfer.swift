@@ -132,6 +132,7 @@ final class Transfer {
         if result != .ok { text = message ?? (failure.isEmpty ? result.description : failure) }
         var outcome = TransferOutcome(result, text)
         outcome.status = easy.number(CURLINFO_RESPONSE_CODE) ?? 0
+        outcome.loginRefusal = replies.loginRefusal
         outcome.primaryAddress = easy.text(CURLINFO_PRIMARY_IP) ?? ""
         outcome.isFromFileServer = isFromFileServer
         outcome.wentThroughProxy = request.proxy != .direct

@@ -18,6 +18,8 @@ public struct TransferOutcome: Hashable, Sendable {
     public var message: String
     /// The last HTTP status, or the last FTP reply code; 0 where none came.
     public var status = 0
+    /// The lines with which an FTP server refused the login, not to be shown: they may repeat it.
+    public var loginRefusal = ""
     /// The address of the host, or of the proxy, as text; empty where there was no connection.
     public var primaryAddress = ""
     /// Whether it used FTP or SFTP.

@@ -11,6 +11,8 @@ package final class FTPServer: Sendable {
         case repeatsReply = "twice"
         /// Every connection is refused with 421.
         case isFull = "full"
+        /// The first login is refused, because there are too many.
+        case isCrowded = "crowded"
         /// REST is answered with 350, but the file is sent from its first byte.
         case ignoresRestart = "whole"
         /// REST is refused as an unknown command.
@@ -20,6 +22,8 @@ package final class FTPServer: Sendable {
         case replacesLate = "late"
         /// SIZE is answered with a thousand bytes too few.
         case understatesSize = "less"
+        /// SIZE is answered with a thousand bytes too many.
+        case overstatesSize = "more"
         /// SIZE is answered as if the file did not exist.
         case hidesSize = "hidden"
         /// QUIT is not answered, and the connection stays open.
@@ -123,6 +127,10 @@ extension FTPServer {
                 if oddity == "twice" and cmd == "TYPE":
                     oddity = ""
                     self.respond("200 Once.")
+                if oddity == "crowded" and cmd == "PASS":
+                    oddity = ""
+                    self.respond("530-Hello.\\r\\n530 Sorry, too many connections from your host.")
+                    return self.close_when_done()
                 if oddity == "mute" and cmd == "QUIT":
                     return
                 super().pre_process_command(line, cmd, arg)
@@ -152,6 +160,8 @@ extension FTPServer {
                     self.respond("550 No such file.")
                 elif oddity == "boast":
                     self.respond("502 What?")
+                elif oddity == "more":
+                    self.respond(f"213 {os.path.getsize(path) + 1000}")
                 elif oddity == "less":
                     self.respond(f"213 {os.path.getsize(path) - 1000}")
                 else:

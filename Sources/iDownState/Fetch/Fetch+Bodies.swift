@@ -128,7 +128,7 @@ extension Fetch {
         guard let connection = requests[id], let start = connection.start,
             let written = ByteRange(from: start, to: end)
         else { return }
-        if start == 0 { wholeEnd = end }
+        if start == 0 || !sources.isHTTP(connection.route.source) { wholeEnd = end }
         if connection.proof == .sample(written) { requests.prove(id, .succeeded) }
         // Compared from the first byte on with all stored bytes, and no other connection brought
         // any.

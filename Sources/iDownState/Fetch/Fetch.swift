@@ -134,8 +134,8 @@ package struct Fetch: Hashable, Sendable {
         }
     }
 
-    /// The offset at which answers with the whole file ended, before the announced length and
-    /// without a byte that was not on disk yet.
+    /// The offset at which answers with the whole file, or with its end by FTP, were over, before
+    /// the announced length and without a byte that was not on disk yet.
     fileprivate struct ShortEnd: Hashable, Sendable {
         let position: Int64
         var count: UInt32 = 0
@@ -166,7 +166,7 @@ package struct Fetch: Hashable, Sendable {
     /// Whether the host of the task's URL gives several versions in turn, so that the next request
     /// may meet another one: the connection that has begun brings all of the file then.
     var hasSeveralVersions: Bool { learned.versions.alternate }
-    /// How far the last answer that began at offset 0 is stored.
+    /// How far the last answer that began at offset 0 is stored; by FTP, that of any offset.
     var wholeEnd: Int64 = 0
 
     /// - Parameters:

@@ -212,7 +212,7 @@ extension Failure {
                 (400..<500).contains(outcome.status)
                 || outcome.status == 530
                     && Self.tellOfCrowds.contains { word in
-                        outcome.message.lowercased().contains(word)
+                        outcome.loginRefusal.lowercased().contains(word)
                     }
         // libcurl reports the same reply in place of a greeting as a timeout.
         case .weirdServerReply, .timedOut: isReply = outcome.status == 421

@@ -300,6 +300,35 @@ import iDownloader
         }
     }
 
+    @Test func `a size that is too large ends the download after some tries`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .overstatesSize) { server in
+                try await withSite { site in
+                    let journal = try site.task(server.url("/file.bin"))
+                    for _ in 0..<12 where journal.record.state != .failed {
+                        try await site.run(journal)
+                    }
+                    expectFailure(.serverTruncated, isTransient: false, site, journal)
+                    let message = journal.record.failure?.message ?? ""
+                    #expect(message.contains("ends after \(Self.content.count)"))
+                }
+            }
+        }
+    }
+
+    @Test func `a login that is refused because there are too many is tried again`() async throws {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .isCrowded) { server in
+                try await withSite { site in
+                    let journal = try await site.download(server.url("/file.bin"))
+                    expectFailure(.serverBusy, isTransient: true, site, journal)
+                    try await site.run(journal)
+                    expectComplete(Self.content, site, journal)
+                }
+            }
+        }
+    }
+
     @Test func `a name that an FTP URL asks for stays in the folder`() async throws {
         try await withRoot { root in
             try await withFTPServer(root: root) { server in
