@@ -11,6 +11,7 @@ enum Schema {
         let versions = [
             version1, version2, version3, version4, version5, version6, version7,
             version8, version9, version10, version11, version12, version13, version14,
+            version15,
         ]
         var migrator = DatabaseMigrator()
         for (number, sql) in zip(1..., versions) {
@@ -250,6 +251,11 @@ enum Schema {
         DROP INDEX taskUnfinishedWithFile;
         CREATE INDEX taskUnfinishedWithFile ON task(fileInode)
             WHERE fileName IS NOT NULL AND state NOT IN ('completed', 'cancelled');
+        """
+
+    // Whether the validators of a file come from another URL than the task's.
+    private static let version15 = """
+        ALTER TABLE task ADD COLUMN isFromElsewhere INTEGER NOT NULL DEFAULT 0;
         """
 
     /// Gives tasks without a file the name that their URL suggests, for searching and sorting.

@@ -19,7 +19,7 @@ enum TaskColumn: Int, CaseIterable {
     case checksum, directory, segments, entityTag, failureMessage, owner, userAgent, url, referrer
     case headers, mirrors, loginKey, hasLogins, listedTasks, retryFor, waited, hostHasAnswered
     case metalinkReach, serial, cookies, isPrivate, addedBy
-    case moveKind, moveDirectory, moveWish, moveName, moveDevice, moveInode
+    case moveKind, moveDirectory, moveWish, moveName, moveDevice, moveInode, isFromElsewhere
 
     /// The columns that version 1 of the table did not have, with the SQL value of each for a task
     /// in an older table.
@@ -30,7 +30,7 @@ enum TaskColumn: Int, CaseIterable {
         (.cookies, "NULL"), (.isPrivate, "0"),
         (.moveKind, "NULL"), (.moveDirectory, "NULL"), (.moveWish, "NULL"), (.moveName, "NULL"),
         (.moveDevice, "NULL"), (.moveInode, "NULL"),
-        (.addedBy, "NULL"),
+        (.addedBy, "NULL"), (.isFromElsewhere, "0"),
     ]
 
     /// The SQL value of the column for a task that was stored before there was the column; nil where
@@ -93,6 +93,7 @@ enum TaskColumn: Int, CaseIterable {
         case .dislikesIfRange: record.remote.dislikesIfRange
         case .restsOnProof: record.remote.restsOnProof
         case .needsProof: record.remote.needsProof
+        case .isFromElsewhere: record.remote.isFromElsewhere
         case .failureCode: record.failure?.code.rawValue
         case .failureIsTransient: record.failure?.isTransient
         case .failureRetryAfter: record.failure?.retryAfter?.wholeMicroseconds
@@ -346,8 +347,8 @@ extension TaskColumn {
     ]
     private static let ofRemote: [TaskColumn] = [
         .total, .servesRanges, .refusesRanges, .dislikesIfRange, .restsOnProof, .needsProof,
-        .entityTag, .entityTagIsWeak, .lastModified, .lastModifiedIsStrong, .remoteChecksum,
-        .mimeType,
+        .isFromElsewhere, .entityTag, .entityTagIsWeak, .lastModified, .lastModifiedIsStrong,
+        .remoteChecksum, .mimeType,
     ]
     private static let ofRequest: [TaskColumn] = [
         .urlHash, .originHash, .isLoopback, .onExisting, .connections, .expectedSize,

@@ -188,6 +188,7 @@ struct TaskRow {
         remote.dislikesIfRange = try flag(.dislikesIfRange)
         remote.restsOnProof = try flag(.restsOnProof)
         remote.needsProof = try flag(.needsProof)
+        remote.isFromElsewhere = try flag(.isFromElsewhere)
         if let opaque: String = try optional(.entityTag) {
             remote.entityTag = EntityTag(opaque: opaque, isWeak: try flag(.entityTagIsWeak))
         }

@@ -118,7 +118,8 @@ struct RandomRecord {
             refusesRanges: pick([true, false]),
             dislikesIfRange: pick([true, false]),
             restsOnProof: pick([true, false]),
-            needsProof: pick([true, false])
+            needsProof: pick([true, false]),
+            isFromElsewhere: pick([true, false])
         )
     }
 

@@ -309,6 +309,7 @@ package struct Fetch: Hashable, Sendable {
     private mutating func seen(_ answer: Answer) -> ResponseFacts {
         let known = content.known
         var facts = answer.facts
+        facts.isFromElsewhere = !isFromHome(answer)
         if answer.source != 0 {
             facts.checksum = content.homeDigest ?? facts.checksum
             // Another host may give another date for the same file: its ETag or its bytes decide.
@@ -395,14 +396,18 @@ package struct Fetch: Hashable, Sendable {
 
     /// Whether the answer comes from the URL that gave the recorded validators, queries aside.
     ///
-    /// After a restart that URL is unknown: then the task's own URL counts, and no target of a
-    /// redirect, unless the client gave mirrors.
+    /// After a restart only the task's own URL is known, unless the client gave mirrors.
     private func isFromValidatorPlace(_ answer: Answer) -> Bool {
         guard let validators = learned.validators else {
-            return answer.source == 0 && request.mirrors.isEmpty && answer.host == request.origin
-                && answer.path == URLParts(sources.urls[0])?.path ?? ""
+            return isFromHome(answer) && !content.known.isFromElsewhere && request.mirrors.isEmpty
         }
         return validators == origin(of: answer)
+    }
+
+    /// Whether the answer comes from the task's own URL, and from no target of a redirect.
+    private func isFromHome(_ answer: Answer) -> Bool {
+        answer.source == 0 && answer.host == request.origin
+            && answer.path == URLParts(sources.urls[0])?.path ?? ""
     }
 
     private func origin(of answer: Answer) -> ValidatorOrigin {

@@ -344,7 +344,8 @@ extension ResponseFacts {
             servesRanges: !refusesRanges && (acceptsRanges || status == 206),
             refusesRanges: refusesRanges,
             dislikesIfRange: known.dislikesIfRange,
-            restsOnProof: lacksValidators
+            restsOnProof: lacksValidators,
+            isFromElsewhere: isFromElsewhere
         )
     }
 }

@@ -53,6 +53,8 @@ package struct ResponseFacts: Hashable, Sendable {
     package var isUnreadable = false
     /// Whether the body has a transfer coding other than chunked (RFC 9112 section 7.2).
     package var hasTransferCoding = false
+    /// Whether the response comes from the target of a redirect or a mirror.
+    package var isFromElsewhere = false
 }
 
 extension ResponseFacts {

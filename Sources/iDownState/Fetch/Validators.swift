@@ -59,6 +59,9 @@ package struct RemoteVersion: Hashable, Sendable {
     /// Whether the validators come from another URL and say nothing: only a proof lets the file
     /// continue.
     package var needsProof = false
+    /// Whether the validators come from the target of a redirect or a mirror, and not from the
+    /// task's own URL.
+    package var isFromElsewhere = false
 
     /// The ETag if it is a strong one; nil otherwise.
     package var strongTag: EntityTag? { entityTag.flatMap { $0.isWeak ? nil : $0 } }

@@ -89,6 +89,29 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [true, false])
+    func `the tag of a target says nothing of the file at the task's own URL`(
+        isAfterRestart: Bool
+    ) async throws {
+        let new = ServedFile(Sample.replaced)
+        try await withServer({ request in
+            if request.path == "/v1/file.bin" { return Sample.file.cutOff() }
+            return request.number == 1
+                ? Self.redirect(to: "/v1/file.bin") : new.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/start"))
+                expectFailure(.serverTruncated, isTransient: true, site, journal)
+                if isAfterRestart {
+                    try await withSite(in: site.folder) { try await $0.run(journal) }
+                } else {
+                    try await site.run(journal)
+                }
+                expectComplete(Sample.replaced, as: "file.bin", site, journal)
+            }
+        }
+    }
+
     @Test func `a one-time token in the query costs no proof`() async throws {
         try await withServer({ request in
             guard request.path == "/file.bin" else {
