@@ -103,6 +103,9 @@ extension TaskRequest {
     ///
     /// A file with digests counts as complete only after they matched.
     package func provenIntegrity(of version: RemoteVersion) -> Integrity {
-        hasDigest(of: version) ? .checksum : version.provenIntegrity
+        if hasDigest(of: version) { return .checksum }
+        // A file of another size than the client expects is never complete.
+        let isSizeKnown = version.total != nil || expectedSize == nil
+        return isSizeKnown ? version.provenIntegrity : .length
     }
 }

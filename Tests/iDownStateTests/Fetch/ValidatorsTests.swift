@@ -124,5 +124,9 @@ import Testing
     ) {
         let version = RemoteVersion(total: total, entityTag: tag, lastModified: date)
         #expect(version.provenIntegrity == integrity)
+        var request = TaskRequest(url: "https://host.example/f", directory: "/")
+        request.expectedSize = 8
+        let isOfSize = integrity == Integrity.none
+        #expect(request.provenIntegrity(of: version) == (isOfSize ? .length : integrity))
     }
 }
