@@ -58,14 +58,14 @@ struct Reason: Sendable {
     static func retry(after wait: Duration, at now: WallTime, of failure: Failure?) -> Reason {
         var values = values(of: failure, failure?.message)
         values["at"] = time(wait, after: now)
-        return Reason("retry", values, "retry in \(shown(wait))\(inBrackets(failure))")
+        return Reason("retry", values, "retry in \(wait.roundedUp)\(inBrackets(failure))")
     }
 
     static func hostRests(for rest: Duration, at now: WallTime) -> Reason {
         Reason(
             "host-rests",
             ["at": time(rest, after: now)],
-            "retry in \(shown(rest)) (the server is busy, or asked for a pause)"
+            "retry in \(rest.roundedUp) (the server is busy, or asked for a pause)"
         )
     }
 
@@ -82,7 +82,7 @@ struct Reason: Sendable {
         Reason(
             "gives-up",
             ["at": Self.time(time, after: now)],
-            "gives up in \(shown(time)) if nothing comes by then"
+            "gives up in \(time.roundedUp) if nothing comes by then"
         )
     }
 
@@ -137,15 +137,6 @@ extension Reason {
             unit += 1
         }
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
-    }
-
-    private static func shown(_ duration: Duration) -> String {
-        let seconds = max(0, duration.components.seconds)
-        return switch seconds {
-        case ..<120: "\(seconds) s"
-        case ..<7200: "\((seconds + 59) / 60) min"
-        default: "\((seconds + 3599) / 3600) h"
-        }
     }
 
     /// Returns why the last try failed, in brackets: `HTTP 503`, else the message's first sentence.

@@ -27,6 +27,18 @@ package struct WallTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
+    /// The duration as people read it, rounded up to whole seconds, minutes, hours or days.
+    package var roundedUp: String {
+        let seconds = max(0, components.seconds)
+        let count = { (unit: Int64) in (max(1, seconds) - 1) / unit + 1 }
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(count(60)) min"
+        case ..<172_800: "\(count(3600)) h"
+        default: "\(count(86_400)) days"
+        }
+    }
+
     /// The duration in microseconds, rounded towards zero and clamped to 64 bits.
     package var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components

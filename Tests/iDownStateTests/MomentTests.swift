@@ -63,6 +63,15 @@ import iDownState
         #expect(duration.wholeMicroseconds == microseconds)
     }
 
+    @Test(arguments: [
+        (-1, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2 h"),
+        (86_400, "24 h"), (172_800, "2 days"), (1_000_000_000, "11575 days"),
+        (Int64.max, "106751991167301 days"),
+    ])
+    func `a duration is shown in a unit that people read`(seconds: Int64, text: String) {
+        #expect(Duration.seconds(seconds).roundedUp == text)
+    }
+
     @Test func `points are ordered by time`() {
         #expect(WallTime(microseconds: -1) < WallTime(microseconds: 0))
         #expect(!(WallTime(microseconds: 0) < WallTime(microseconds: 0)))

@@ -113,7 +113,7 @@ extension Failure {
     static func tooLongPause(_ wish: Duration, after answer: String = "") -> Failure {
         Failure(
             .serverBusy,
-            answer + "The server asks clients to wait \(wish.components.seconds) seconds,"
+            answer + "The server asks clients to wait \(wish.roundedUp),"
                 + " longer than this download waits. Try again after that."
         )
     }

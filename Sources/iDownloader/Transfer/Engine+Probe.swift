@@ -66,8 +66,7 @@ private final class ProbeJournal: TransferJournal {
 
     func record(_ event: TransferEvent, of transfer: TransferID) async throws -> Bool {
         if case .held(.hostRests(let rest)) = event {
-            let seconds = max(1, rest.components.seconds)
-            let text = "The server is busy, or asks for a pause, for \(seconds) s."
+            let text = "The server is busy, or asks for a pause, for \(rest.roundedUp)."
             settle(.failure(Failure(.serverBusy, text)))
         }
         return false

@@ -131,7 +131,7 @@ import iDownTesting
         #expect(failure.code == .serverBusy)
         #expect(!failure.isTransient)
         #expect(failure.message.hasPrefix(failed.message))
-        #expect(failure.message.contains("7200 seconds"))
+        #expect(failure.message.contains("wait 2 h,"))
     }
 
     @Test func `the server's wish does not buy more tries`() {
