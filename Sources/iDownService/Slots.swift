@@ -52,7 +52,7 @@ final class Slots {
     private var untold: Set<TaskID> = []
     /// Tasks that could not start because their last transfer was still ending.
     private var heldUp: Set<TaskID> = []
-    private var meters: [TaskID: SpeedMeter] = [:]
+    private var meters: [TaskID: RateMeter] = [:]
     /// The folders between which the files of downloading tasks are moved.
     private var moving: [TaskID: [String]] = [:]
     /// The transfers and moves whose disk has not answered for ``longestSilence``, each with the
@@ -186,7 +186,11 @@ final class Slots {
         settled.remove(record.id)
         untold.insert(record.id)
         let moment = coordinator.time.now - origin
-        meters[record.id] = SpeedMeter(bytes: transfer.live.bytes, at: moment)
+        meters[record.id] = RateMeter(
+            count: transfer.live.bytes,
+            at: moment,
+            over: Self.progressInterval
+        )
         publish(in: coordinator)
     }
 
@@ -327,7 +331,9 @@ final class Slots {
     // MARK: What clients see
 
     /// The speed of all tasks together, in bytes a second.
-    var speed: UInt64 { meters.values.reduce(0) { $0 &+ $1.bytesPerSecond } }
+    var speed: UInt64 { meters.keys.reduce(0) { $0 &+ speed(of: $1) } }
+
+    private func speed(of id: TaskID) -> UInt64 { UInt64(meters[id]?.perSecond ?? 0) }
 
     /// Returns a task as clients see it at this moment.
     func snapshot(of shared: Shared<TaskRecord>) -> TaskSnapshot {
@@ -361,7 +367,7 @@ final class Slots {
     private func live(_ transfer: RunningTransfer, _ id: TaskID) -> LiveState {
         LiveState(
             bytes: transfer.live.bytes,
-            bytesPerSecond: meters[id]?.bytesPerSecond ?? 0,
+            bytesPerSecond: speed(of: id),
             activity: transfer.live.activity.name,
             connections: UInt32(clamping: transfer.live.connections)
         )
@@ -380,7 +386,7 @@ final class Slots {
                     // The transfer may have ended while others were told.
                     guard let transfer = running[id], !settled.contains(id), !untold.contains(id)
                     else { continue }
-                    meters[id]?.read(bytes: transfer.live.bytes, at: moment)
+                    meters[id]?.read(transfer.live.bytes, at: moment)
                     let live = live(transfer, id)
                     await coordinator.announcer?.taskProgressed(id, live, of: transfer.live.total)
                 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How fast a count has grown over the last second.
+/// How fast a count has grown over the last second, or over another window.
 package struct RateMeter: Hashable, Sendable {
     /// Long enough to even out the bursts of a connection, short enough to notice a stall soon.
     package static let window: Duration = .seconds(1)
@@ -14,17 +14,22 @@ package struct RateMeter: Hashable, Sendable {
 
     /// The readings, oldest first; the first may lie a little outside the window.
     private var readings: [Reading]
+    private let window: Duration
 
     /// - Parameters:
     ///   - count: the count at the start.
     ///   - time: a reading of a clock that only goes forward.
-    package init(count: Int64, at time: Duration) { readings = [Reading(time: time, count: count)] }
+    ///   - window: the time over which the rate is measured.
+    package init(count: Int64, at time: Duration, over window: Duration = RateMeter.window) {
+        readings = [Reading(time: time, count: count)]
+        self.window = window
+    }
 
     /// Adds a reading, unless it is no later than the last one.
     package mutating func read(_ count: Int64, at time: Duration) {
         guard let last = readings.last, time > last.time else { return }
         readings.append(Reading(time: time, count: count))
-        while readings.count > 2, time - readings[1].time >= Self.window { readings.removeFirst() }
+        while readings.count > 2, time - readings[1].time >= window { readings.removeFirst() }
     }
 
     /// The time over which the rate is measured.
