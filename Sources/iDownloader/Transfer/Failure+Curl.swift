@@ -45,7 +45,8 @@ extension Failure {
                 "The server's answer is damaged (\(words)).\(Self.later)",
                 isTransient: true
             )
-        case .ssh, .gotNothing, .sendError, .receiveError, .http2, .http2Stream:
+        case .ssh, .gotNothing, .sendError, .receiveError, .http2, .http2Stream,
+            .failedInitialization where !Self.endsSSH.contains(where: outcome.message.contains):
             let text = "The connection broke (\(words)).\(Self.later)"
             self.init(.networkReset, text, isTransient: true)
         case .partialFile:
@@ -75,7 +76,6 @@ extension Failure {
             // A handshake that was cut; an untrusted certificate has another code.
             self.init(.networkTLS, detail + Self.later, isTransient: true)
         case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
-            // libcurl reports an SSH host without a common cipher as a failed initialisation.
             self.init(
                 .networkTLS,
                 detail + " The connection would not be safe, so nothing was downloaded."
@@ -140,6 +140,11 @@ extension Failure {
     private static let speaksNoTLS = [
         "wrong version number", "http request", "packet length too long",
     ]
+
+    /// libcurl's messages for an SSH host that shares no algorithm with it, or has no SFTP.
+    ///
+    /// libcurl has the same code for a connection that was cut before the login or behind it.
+    private static let endsSSH = ["ssh session: -5,", "Unable to request SFTP"]
 
     private static let later = " A later try may succeed."
 

@@ -27,6 +27,26 @@ struct FailureOfCurlTests {
         #expect(failure.isTransient)
     }
 
+    @Test(arguments: [
+        ("Failure establishing ssh session: -13, Failed getting banner", true),
+        ("Failure establishing ssh session: -43, Failed getting banner", true),
+        ("Failure establishing ssh session: -1, Unable to exchange encryption keys", true),
+        ("Failure establishing ssh session: -8, Unable to exchange encryption keys", true),
+        ("Failure initializing sftp session: Unable to startup channel", true),
+        ("Failure establishing ssh session: -5, Unable to exchange encryption keys", false),
+        ("Failure initializing sftp session: Unable to request SFTP subsystem", false),
+    ])
+    func `an SSH connection that is cut is made again, and a host that does not fit is not`(
+        words: String,
+        isCut: Bool
+    ) {
+        var outcome = TransferOutcome(.failedInitialization, words)
+        outcome.isFromFileServer = true
+        let failure = Failure(outcome, hadBody: false)
+        #expect(failure.code == (isCut ? .networkReset : .networkTLS))
+        #expect(failure.isTransient == isCut)
+    }
+
     @Test(arguments: [(false, "http://"), (true, "port 990")])
     func `where no TLS is spoken, the advice fits the scheme`(isFTP: Bool, advice: String) {
         var outcome = TransferOutcome(.tlsConnect, "OpenSSL/3: wrong version number")

@@ -239,6 +239,25 @@ import iDownloader
         }
     }
 
+    @Test func `an SFTP host that ends the connection before its greeting is asked again`()
+        async throws
+    {
+        try await withRoot { root in
+            try TestFile.write("", to: root + ".known_hosts")
+            var network = NetworkConfiguration()
+            network.knownHostsFile = root + ".known_hosts"
+            let known = network
+            // Nobody listens at the port.
+            try await withRelay(.port(try FreePort.find()), in: root) { relay in
+                try await withSite(network: known) { site in
+                    let url = "sftp://user@127.0.0.1:\(relay.port)/file.bin"
+                    let journal = try await site.download(url)
+                    expectFailure(.networkReset, isTransient: true, site, journal)
+                }
+            }
+        }
+    }
+
     @Test func `an SFTP host that nobody knows is not talked to`() async throws {
         try await withRoot { root in
             let folder = root + ".ssh"
