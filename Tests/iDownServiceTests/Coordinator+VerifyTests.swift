@@ -70,6 +70,29 @@ import iDownTesting
         }
     }
 
+    @Test(arguments: ["", "flatpak/org.example.App"])
+    func `another file in the place of a sandboxed application's tells nothing of itself`(
+        application: String
+    ) async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            let wish = hub.wish(server.url("/a")) { request in
+                request.owner = application.isEmpty ? nil : application
+            }
+            let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(try await hub.coordinator.verify(id, for: ":1.1") == .validators)
+            let (path, other) = (hub.files + "/a", hub.files + "/other")
+            try TestFile.write(try TestFile.bytes(of: path) + [0], to: other)
+            #expect(rename(other, path) == 0)
+            #expect(try await hub.coordinator.verify(id, for: ":1.1") == Integrity.none)
+            let failure = try await hub.record(id)?.failure
+            #expect(failure?.code == (application.isEmpty ? .sizeMismatch : .fileVanished))
+            #expect(failure?.message.contains("bytes") == application.isEmpty)
+        }
+    }
+
     @Test func `everybody hears when a reading begins and ends`() async throws {
         try await withFile { scene, id, _ in
             let mark = scene.signals.signals.count

@@ -9,7 +9,8 @@ extension Engine {
     /// The client's digest comes first, then the piece hashes, then the server's digest.
     ///
     /// Any regular file with the name is read, because a file restored from a backup is accepted
-    /// too.
+    /// too. For the task of a sandboxed application it must be the file that idown made, because
+    /// the application would learn what another file contains.
     ///
     /// - Parameters:
     ///   - record: the completed task.
@@ -24,7 +25,8 @@ extension Engine {
                 () throws(FileError) in
                 let part = try PartFile.finished(
                     file,
-                    in: OpenFolder(directory, fileSystem: fileSystem)
+                    in: OpenFolder(directory, fileSystem: fileSystem),
+                    isMadeHere: record.request.owner != nil
                 )
                 return (part, try part.size())
             }
@@ -86,8 +88,17 @@ extension Engine {
 extension PartFile {
     /// Opens the finished file read-only.
     ///
-    /// - Throws: `vanished` if no regular file has the name.
-    static func finished(_ file: LocalFile, in folder: OpenFolder) throws(FileError) -> PartFile {
+    /// - Parameters:
+    ///   - file: the file.
+    ///   - folder: its folder.
+    ///   - isMadeHere: whether it must be the file that idown made, and not another of its name.
+    /// - Returns: the file.
+    /// - Throws: `vanished` if no such regular file has the name.
+    static func finished(
+        _ file: LocalFile,
+        in folder: OpenFolder,
+        isMadeHere: Bool = false
+    ) throws(FileError) -> PartFile {
         let fileSystem = folder.fileSystem
         let descriptor: Descriptor
         do throws(FileError) {
@@ -103,7 +114,10 @@ extension PartFile {
             default: throw error
             }
         }
-        guard try fileSystem.status(of: descriptor.number).isRegular else { throw .vanished }
+        let status = try fileSystem.status(of: descriptor.number)
+        guard status.isRegular, !isMadeHere || folder.isRecorded(status, as: file) else {
+            throw .vanished
+        }
         return PartFile(file, folder, descriptor)
     }
 }

@@ -49,12 +49,10 @@ extension Engine {
         guard record.state == .completed, let file = record.file else { return nil }
         do {
             let part = try await inFolder(record.request.directory, of: nil) {
-                folder throws(FileError) -> PartFile? in
-                let part = try PartFile.forReading(file, isFinished: true, in: folder)
-                let status = try folder.fileSystem.status(of: part.number)
-                return folder.isRecorded(status, as: file) ? part : nil
+                folder throws(FileError) in
+                try PartFile.finished(file, in: folder, isMadeHere: true)
             }
-            return try part.map { try feeds.begin($0, on: disk, for: owner) }
+            return try feeds.begin(part, on: disk, for: owner)
         } catch let error as FileError where error.isGone {
             return nil
         }
