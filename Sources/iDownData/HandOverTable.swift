@@ -123,6 +123,14 @@ extension HandOverTable where Right == ReadWrite {
         try store.execute(Query.insertHandOver.rawValue, [token, state, id?.rawValue, nil, nil])
     }
 
+    /// Makes all other hand-overs that a task stands for its own, because the hand-over that it
+    /// came with is settled otherwise.
+    ///
+    /// - Returns: whether there are any.
+    package func passOn(_ task: TaskID) throws(StoreFailure) -> Bool {
+        try store.execute(Query.passOnHandOver.rawValue, [task.rawValue]) > 0
+    }
+
     /// Forgets a hand-over, so that its token is free again.
     package func forget(_ token: String) throws(StoreFailure) {
         try store.execute(Query.deleteHandOver.rawValue, [token])

@@ -123,6 +123,10 @@ enum Query: String, CaseIterable {
         INSERT OR REPLACE INTO handOver (token, state, task, confirmAt, record)
         VALUES (?, ?, ?, ?, ?)
         """
+    case passOnHandOver = """
+        UPDATE handOver SET state = 'confirmed'
+        WHERE task = ? AND state IN ('confirmed', 'joined')
+        """
     case deleteHandOver = """
         DELETE FROM handOver WHERE token = ?
         """

@@ -221,14 +221,14 @@ final class HandOvers {
     }
 
     /// Takes back a hand-over for good: a provisional one leaves nothing, and the task of a
-    /// confirmed one is removed as by Remove.
+    /// confirmed one is removed as by Remove, unless it stands for another hand-over as well.
     func withdraw(_ token: String, in coordinator: isolated Coordinator) async throws {
         try coordinator.refuseWhileStopping()
         words.release(token, with: .failure(.withdrawn))
         let known = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
             try snapshot.handOvers.find(token)
         }
-        let before = try await coordinator.whenSettled(try? known?.taskID) {
+        let taken = try await coordinator.whenSettled(try? known?.taskID) {
             try await coordinator.commit(
                 answering: .afterSignals,
                 freeing: true
@@ -238,7 +238,7 @@ final class HandOvers {
         }
         // A call may have begun to wait while the withdrawal was recorded.
         words.release(token, with: .failure(.withdrawn))
-        switch before {
+        switch taken {
         case .provisional(let id, _): leave(id, in: coordinator)
         case .confirmed(let id): await coordinator.finish(.remove, on: [id])
         case .joined, .withdrawn, nil: break
@@ -443,7 +443,8 @@ extension Transaction {
         }
     }
 
-    /// - Returns: what the hand-over was before; nil for an unknown token.
+    /// - Returns: what the hand-over was before; nil for an unknown token, and for one whose task
+    ///   stays because it stands for another hand-over.
     fileprivate func withdraw(_ token: String) throws -> (HandOver?, changes: [Change]) {
         let before = try handOvers.find(token)
         guard before != .withdrawn else { return (before, []) }
@@ -457,3 +458,4 @@ extension Transaction {
         }
     }
 }
+        if try handOvers.passOn(id) { return (nil, []) }

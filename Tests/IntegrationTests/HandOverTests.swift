@@ -162,6 +162,31 @@ struct HandOverTests {
         }
     }
 
+    @Test func `a task that stands for another token, too, stays until both are withdrawn`()
+        async throws
+    {
+        let host = try ChangingHost(.held(content, after: 10_000))
+        defer { host.stop() }
+        try await withService { service in
+            let client = service.client
+            let id = try await client.handOver(host.url(), options: seen("t"))
+            for token in ["t", "u", "v"] {
+                _ = try await client.handOver(host.url(), options: seen(token))
+                #expect(try await client.confirm(token) == id)
+            }
+            try await service.waitForBytes(1, of: id)
+            for token in ["t", "u"] {
+                try await client.withdraw(token)
+                #expect(await refusal { _ = try await client.confirm(token) } == .noSuchTask)
+                try await service.waitForState("downloading", of: id)
+                try await service.restartAfterKill()
+                #expect(try await client.confirm("v") == id)
+            }
+            try await client.withdraw("v")
+            try await expectNothing(service, of: id)
+        }
+    }
+
     // MARK: Disagreement
 
     @Test func `another answer than the browser's leaves nothing, and the token is free`()
