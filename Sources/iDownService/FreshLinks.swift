@@ -24,7 +24,7 @@ final class FreshLinks {
     private static let most = 64
 
     /// The answers to downloads that were handed over lately, by task.
-    private(set) var offers: [TaskID: OfferedFile] = [:]
+    private var offers: [TaskID: OfferedFile] = [:]
     private var question: Question?
 
     /// Keeps the answer that the server gave to a hand-over.

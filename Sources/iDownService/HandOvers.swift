@@ -122,11 +122,12 @@ final class HandOvers {
         do {
             let rest = max(.zero, deadline - coordinator.time.now)
             let word = await words.wait(for: token, atMost: rest, in: coordinator)
-            let file = try Self.judge(word, seen, expecting: wish.request.expectedSize)
-            coordinator.freshLinks.keep(file, for: id)
+            let answer = try Self.judge(word, seen, expecting: wish.request.expectedSize)
+            start.answer = answer
+            coordinator.freshLinks.keep(answer, for: id)
             var record = TaskRecord(wish, id: id, at: coordinator.time.date)
             // If this answer is lost and the host is asked again, a login page is none.
-            record.remote = file.version
+            record.remote = answer.version
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
             // A Confirm in the same commit takes the transfer from there.
             held[id] = (start, seen.status != nil)
@@ -207,13 +208,15 @@ final class HandOvers {
     /// Turns a provisional hand-over into a task like any other.
     ///
     /// - Returns: the id of the task; that of another task if one of the user's own already
-    ///   downloads this file.
+    ///   downloads this file, or waits for its slot with its answer open.
     /// - Throws: `ServiceRefusal.noSuchHandOver` for a token that is unknown or withdrawn.
     func confirm(_ token: String, in coordinator: isolated Coordinator) async throws -> TaskID {
         try coordinator.refuseWhileStopping()
-        let offers = coordinator.freshLinks.offers
+        // A task whose Confirm is in the same commit is still in `held`.
+        let answers = held.compactMapValues(\.start.answer)
+            .merging(coordinator.slots.answers) { $1 }
         let (id, left) = try await coordinator.commit(answering: .afterSignals) { transaction in
-            try transaction.confirm(token, offers: offers)
+            try transaction.confirm(token, answers: answers)
         }
         // The other task has its own transfer.
         if let left { leave(left, in: coordinator) }
@@ -390,7 +393,7 @@ extension Transaction {
     /// - Returns: the id of the task, and that of a provisional task that is not needed, or nil.
     fileprivate func confirm(
         _ token: String,
-        offers: [TaskID: OfferedFile]
+        answers: [TaskID: OfferedFile]
     ) throws -> ((id: TaskID, left: TaskID?), changes: [Change]) {
         let provisional: TaskID
         switch try handOvers.find(token) {
@@ -401,7 +404,7 @@ extension Transaction {
         guard var record = try handOvers.task(token) else {
             throw StoreFailure.corruptRecord(id: provisional.rawValue, column: "record")
         }
-        if let id = try downloadingTask(like: record.request, bringing: offers[provisional]) {
+        if let id = try task(bringing: provisional, record.request, answers: answers) {
             try handOvers.settle(token, as: .joined(id))
             return ((id, provisional), [])
         }
@@ -412,28 +415,33 @@ extension Transaction {
         return ((provisional, nil), [Change(before: nil, after: record, effects: effects)])
     }
 
-    /// Returns the task of the user's own that downloads the same file from the same URL now.
+    /// Returns the task of the user's own that brings the same file from the same URL: one that
+    /// downloads it, or waits for its slot with its answer open.
     ///
     /// With another login, or a newer version, one URL gives another file.
     ///
-    /// Tasks that wait, are paused or have failed do not count: they would have to ask the server
-    /// again, while the answer to the hand-over is there and has the browser's cookies. Tasks of
-    /// sandboxed applications do not count, because an application could have prepared one.
-    private func downloadingTask(
-        like request: TaskRequest,
-        bringing offer: OfferedFile?
+    /// Other tasks that wait, are paused or have failed do not count: they would have to ask the
+    /// server again, while the answer to the hand-over is there and has the browser's cookies.
+    /// Tasks of sandboxed applications do not count, because an application could have prepared
+    /// one.
+    private func task(
+        bringing provisional: TaskID,
+        _ request: TaskRequest,
+        answers: [TaskID: OfferedFile]
     ) throws -> TaskID? {
-        guard let version = offer?.version else { return nil }
+        guard let version = answers[provisional]?.version else { return nil }
         let ids = try unfinishedTasks(
             url: request.url,
             directory: request.directory,
             fileName: request.fileName
         )
         return ids.first { id in
-            guard let record = try? task(id), record.state == .downloading,
-                record.request.owner == nil, record.request.isPrivate == request.isPrivate
+            let answer = answers[id]
+            guard let record = try? task(id), record.request.owner == nil,
+                record.state == .downloading || record.state == .waiting(.queue) && answer != nil,
+                record.request.isPrivate == request.isPrivate
             else { return false }
-            let (remote, cookies) = (record.remote, record.request.cookies)
+            let (remote, cookies) = (answer?.version ?? record.remote, record.request.cookies)
             if remote.isSame(as: version) { return true }
             // A second click may come before the first answer is recorded.
             let isLike =
@@ -450,6 +458,7 @@ extension Transaction {
         guard before != .withdrawn else { return (before, []) }
         try handOvers.settle(token, as: .withdrawn)
         guard case .confirmed(let id) = before else { return (before, []) }
+        if try handOvers.passOn(id) { return (nil, []) }
         do {
             let change = try change(id, for: .remove) { try $0.apply(.remove) }
             return (before, change.map { [$0] } ?? [])
@@ -458,4 +467,3 @@ extension Transaction {
         }
     }
 }
-        if try handOvers.passOn(id) { return (nil, []) }

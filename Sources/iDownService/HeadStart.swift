@@ -17,6 +17,9 @@ struct HeadStart {
     let origin: Origin?
     /// Whether a browser has handed the task over; its answer may be impossible to get again.
     let isHandedOver: Bool
+    /// The answer that a handed-over task's transfer holds open; nil before it has come, and for
+    /// any other task.
+    var answer: OfferedFile?
     /// Whether the transfer has been told to end because its task does not get the slot.
     private(set) var isDropped = false
 

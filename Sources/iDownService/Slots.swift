@@ -162,6 +162,11 @@ final class Slots {
         }
     }
 
+    /// The answers that handed-over tasks hold open while they wait for their slots.
+    var answers: [TaskID: OfferedFile] {
+        ahead.filter { !$0.value.isDropped }.compactMapValues(\.answer)
+    }
+
     /// How many handed-over tasks wait for their slots with their answers open.
     var openAnswers: Int { patience.count }
 

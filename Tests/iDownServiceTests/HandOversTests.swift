@@ -224,6 +224,64 @@ import iDownTesting
         }
     }
 
+    @Test func `a task that waits with its answer open is joined, and one that asks again is not`()
+        async throws
+    {
+        let (file, hold) = ServedFile.held()
+        let isNew = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { request in
+                var file = file
+                if request.path == "/4.bin", isNew.isOpen { file.entityTag = "\"v2\"" }
+                return file.answer(to: request)
+            }
+        )
+        defer {
+            hold.until.open()
+            server.stop()
+        }
+        try await withHub(slots: 1) { hub in
+            func click(_ number: Int, _ token: String) async throws -> (own: TaskID, TaskID) {
+                let id = try await handOver(server.url("/\(number).bin"), token, to: hub)
+                return (id, try await hub.coordinator.confirmHandOver(token))
+            }
+            var tasks: [TaskID] = []
+            for number in 0...5 { tasks.append(try await click(number, "t\(number)").own) }
+            // The first runs, and the last has found no place to wait with its answer open.
+            #expect(await hub.coordinator.look { $0.slots.openAnswers } == 4)
+            isNew.open()
+            for number in 0...5 {
+                let (own, confirmed) = try await click(number, "u\(number)")
+                #expect(confirmed == (number < 4 ? tasks[number] : own), "\(number)")
+            }
+        }
+    }
+
+    @Test func `Confirms that come together make one task`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        let held = HeldCommit()
+        try await withHub(faults: held.faults) { hub in
+            let url = server.url("/a.bin")
+            for token in ["t", "u"] { _ = try await handOver(url, token, to: hub) }
+            held.holdNext()
+            defer { held.release() }
+            let adding = Task { try await hub.add(server.url("/b.bin"), isPaused: true) }
+            try await held.reached()
+            let first = Task { try await hub.coordinator.confirmHandOver("t") }
+            let second = Task { try await hub.coordinator.confirmHandOver("u") }
+            try await waitUntil("both confirmations to be next") {
+                await hub.coordinator.look { $0.commits.waiting == 2 }
+            }
+            held.release()
+            _ = try await adding.value
+            let id = try await first.value
+            #expect(try await second.value == id)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(server.requests.count == 2)
+        }
+    }
+
     @Test func `a page of links leaves its host connections, and all of them come`() async throws {
         let (file, hold) = ServedFile.held()
         let server = try FaultServer.serving(file)
