@@ -12,8 +12,7 @@ extension Engine {
     ///   - limit: the longest time, after which the probe ends with `Network.Timeout`.
     /// - Returns: the file as the server describes it.
     /// - Throws: the `Failure` that a task would have; `CancellationError` if the caller's Swift
-    ///   task
-    ///   was cancelled.
+    ///   task was cancelled.
     package func probe(
         _ request: TaskRequest,
         as task: TaskID,

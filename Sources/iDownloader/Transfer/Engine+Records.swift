@@ -53,8 +53,7 @@ extension Engine {
     /// Compares a record with its partial file, and reserves the file's name again.
     ///
     /// - Returns: the event to record; nil if the file system does not tell. The transfer looks
-    ///   again
-    ///   before it relies on the file.
+    ///   again before it relies on the file.
     package func measurePartial(of record: TaskRecord) async -> Event? {
         guard let file = record.file else { return nil }
         restoreName(of: record)
@@ -106,8 +105,7 @@ extension Engine {
     /// Carries out the intent that the last run of the service recorded.
     ///
     /// - Returns: the event to record; nil if the file system refuses for now, or if only a verb
-    ///   may
-    ///   change the task.
+    ///   may change the task.
     package func carryOutIntent(of record: TaskRecord) async -> Event? {
         switch record.intent {
         case .publish(let name):

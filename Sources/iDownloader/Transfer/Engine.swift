@@ -222,8 +222,7 @@ package final class Engine: Sendable {
     /// Findings of a task's attempts about its sources.
     ///
     /// They are kept in memory until the task ends. Without them each attempt would start again
-    /// with
-    /// a source whose file is known to be wrong.
+    /// with a source whose file is known to be wrong.
     struct Findings: Sendable {
         var fetch = Fetch.Memory()
         /// The reach of the furthest host that has answered; no host that it names may be nearer.

@@ -6,8 +6,7 @@ import iDownState
 /// Counts the connections of all transfers to each host, and keeps findings about hosts.
 ///
 /// Lead connections wait here in order until the host has room, and go before connections that
-/// would
-/// join others.
+/// would join others.
 final class Hosts: Sendable {
     /// A lead connection that waits.
     private struct Wait {
@@ -80,8 +79,7 @@ final class Hosts: Sendable {
     func opened(_ host: Origin) { limits { $0.opened(host.text, at: $1) } }
 
     /// Counts a connection as closed; `wasServed` if the host had sent it bytes, `wasRefused` if
-    /// the
-    /// host had refused it.
+    /// the host had refused it.
     func closed(_ host: Origin, wasServed: Bool, wasRefused: Bool) {
         let (key, now) = (host.text, now)
         let next: Wait? = state.withLock { state in
@@ -140,8 +138,7 @@ final class Hosts: Sendable {
     }
 
     /// Reads or changes the findings about hosts; `host` names one whose new finding is kept for
-    /// the
-    /// next run of the service.
+    /// the next run of the service.
     private func limits<Value>(
         learning host: Origin? = nil,
         _ body: (inout HostLimits, Duration) -> sending Value

@@ -7,8 +7,7 @@ extension NameReservations {
     ///
     /// - Parameters:
     ///   - candidates: the name that is wanted, and shorter ones for a file system that has less
-    ///     room
-    ///     than it says; without special characters where it knows no such names.
+    ///     room than it says; without special characters where it knows no such names.
     ///   - folder: where the file is to stand.
     ///   - task: its owner.
     ///   - mayRename: whether `name (1)` will do where `name` is taken.

@@ -141,8 +141,7 @@ final class TargetFile {
     ///
     /// - Parameters:
     ///   - total: the size of the whole file; nil if it is unknown, and then only the reserve has
-    ///     to
-    ///     fit.
+    ///     to fit.
     ///   - kept: the number of bytes on disk already.
     /// - Throws: a failure that says how much is needed.
     func checkSpace(for total: Int64?, keeping kept: Int64) async throws(TransferEnd) {
