@@ -296,8 +296,8 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 case .limitExceeded where position != nil:
                     position = nil
                     isBehind = true
-                // This service is ending; the signals will report its next owner.
-                case .stopping where hasBegun, .noReply where hasBegun:
+                // This service is ending or has ended; the signals will report its next owner.
+                case let code where hasBegun && (code == .stopping || error.isUnreachable):
                     rest = [.left]
                 default: throw error
                 }

@@ -313,6 +313,36 @@ struct LiveListTests {
         }
     }
 
+    @Test func `a service that ends again before the client has caught up is waited for`()
+        async throws
+    {
+        try await withService { service in
+            let client = ManagerClient(
+                try await Connection.open(.address(service.bus.address)),
+                startsService: false
+            )
+            var news = try await client.newsFromNow().makeAsyncIterator()
+            try await service.kill9()
+            try await service.start()
+            try await service.kill9()
+            // By now nobody answers what the client asks because a service has come.
+            var hasCome = false
+            while !hasCome, let one = try await news.next() {
+                if case .came = one { hasCome = true }
+            }
+            guard case .left = try await news.next() else {
+                Issue.record("the end of the service is not told")
+                return
+            }
+            try await service.start()
+            let id = try await service.add("http://127.0.0.1:9/a") { $0.paused = true }
+            var list = LiveList()
+            while list.tasks.isEmpty, let one = try await news.next() { list.apply(one) }
+            #expect(Array(list.tasks.keys) == [id])
+            await client.close()
+        }
+    }
+
     @Test func `GetChangesSince refuses what it cannot know, and pages what it can`() async throws {
         try await withService { service in
             let client = service.client
