@@ -26,6 +26,8 @@ package actor Callers {
     private static let maximumEarlyLooks = 256
     /// The longest that a call waits until its caller is identified.
     private static let longestLook: Duration = .seconds(5)
+    /// How often a process is looked at before it counts as unknown.
+    private static let tries = 3
     /// The most lookups under way.
     private static let maximumLooks = 4_096
 
@@ -260,8 +262,12 @@ package actor Callers {
             // The process had ended when the bus accepted the connection.
             return unknown(name)
         }
-        let found = await withTimeLimit(Self.longestLook) { [probe] in
-            await probe.caller(evidence)
+        let found = await withTimeLimit(Self.longestLook) { [probe] () -> Caller? in
+            // One look may fail by chance: the kernel's lists are no snapshots.
+            for _ in 1..<Self.tries {
+                if let caller = await probe.caller(evidence) { return caller }
+            }
+            return await probe.caller(evidence)
         }
         // The lookup is given up after a while: the root of a process may lie on a disk that hangs.
         return (found ?? nil) ?? unknown(name)
