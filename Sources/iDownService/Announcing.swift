@@ -13,10 +13,16 @@ package protocol Announcing: Sendable {
     func countsChanged(_ counts: TaskCounts) async
     /// One commit has changed many tasks.
     func changedTogether(_ news: [TaskNews], serial: Int64) async
+    /// What ``changedTogether(_:serial:)`` has told is answered: the tasks' objects may tell it now.
+    func tellObjects() async
     /// Calls `reply` once all that was announced of these tasks so far has been sent.
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async
     /// Calls all replies that wait, because the service ends.
     func answerAll() async
+}
+
+extension Announcing {
+    package func tellObjects() async {}
 }
 
 /// A task as clients see it: its record and its live state.

@@ -29,6 +29,8 @@ package actor BusAnnouncer: Announcing {
     private var toldCounts: [MemberName: UInt32] = [:]
     private var untoldCounts: TaskCounts?
     private var queue = AnnouncementQueue()
+    /// What one signal has told of many tasks, and their objects tell behind the reply.
+    private var late: [TaskNews] = []
     /// The clients that follow the tasks' objects, each with the watch that removes it when it
     /// leaves the bus.
     private var watchers: [BusName: Task<Void, Never>] = [:]
@@ -50,6 +52,7 @@ package actor BusAnnouncer: Announcing {
         told = [:]
         toldCounts = [:]
         untoldCounts = nil
+        late = []
         for watcher in watchers.values { watcher.cancel() }
         watchers = [:]
         toldSerials.merge(queue.runningSerials) { $1 }
@@ -113,12 +116,22 @@ package actor BusAnnouncer: Announcing {
                 continue
             }
             rest.append(one.id.description)
-            if isWatched { queue.putForObject(one.id, from: one.told, to: one.now) }
+            if isWatched { late.append(one) }
         }
         for first in stride(from: 0, to: rest.count, by: ManyChanged.most) {
             var part = many
             part.ids = Array(rest[first..<min(first + ManyChanged.most, rest.count)])
             if queue.hasNothingBefore, hasRoom { tell(part) } else { queue.put(part) }
+        }
+        if !queue.isEmpty { startDraining() }
+    }
+
+    package func tellObjects() async {
+        let news = late
+        late = []
+        for (number, one) in news.enumerated() {
+            if number % Commits.piece == 0 { await Task.yield() }
+            queue.putForObject(one.id, from: one.told, to: one.now)
         }
         if !queue.isEmpty { startDraining() }
     }

@@ -193,6 +193,7 @@ final class Commits {
             await announcer.call(news.reply, after: news.changes.map(\.after.id))
         case (.inOrder, _), (.afterSignals, nil): news.reply()
         }
+        if isTogether { await coordinator.announcer?.tellObjects() }
     }
 
     /// Returns what is told of a change now, in order.

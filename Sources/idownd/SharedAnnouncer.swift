@@ -49,6 +49,8 @@ struct SharedAnnouncer: Announcing {
         for one in news { tellDesktop(one) }
     }
 
+    func tellObjects() async { await bus.tellObjects() }
+
     func call(_ reply: @escaping @Sendable () -> Void, after ids: [TaskID]) async {
         await bus.call(reply, after: ids)
     }

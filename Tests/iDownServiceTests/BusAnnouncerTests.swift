@@ -224,6 +224,8 @@ import iDownTesting
             let answered = FaultServer.Gate()
             await scene.announcer.call({ answered.open() }, after: news.map(\.id))
             try await within("the reply") { await answered.waitUntilOpen() }
+            #expect(!scene.signals.signals.contains { $0.member == "PropertiesChanged" })
+            await scene.announcer.tellObjects()
             try await scene.signals.first("the last object") { signal in
                 signal.member == "PropertiesChanged"
                     && signal.path.rawValue.hasSuffix("/\(count)")
@@ -258,6 +260,7 @@ import iDownTesting
             // Objects wait while the bus does not read, and nothing else does.
             #expect(kill(scene.bus.processID, SIGSTOP) == 0)
             await scene.announcer.changedTogether(news, serial: 5)
+            await scene.announcer.tellObjects()
             await scene.announcer.taskChanged(from: task(count, 0), to: task(count, 7))
             #expect(kill(scene.bus.processID, SIGCONT) == 0)
             try await scene.signals.first("the last object") { signal in
