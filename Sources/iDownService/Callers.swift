@@ -26,8 +26,9 @@ package actor Callers {
     private static let maximumEarlyLooks = 256
     /// The longest that a call waits until its caller is identified.
     private static let longestLook: Duration = .seconds(5)
-    /// How often a process is looked at before it counts as unknown.
-    private static let tries = 3
+    /// The pauses before the looks at a process, the last of which counts: on a busy machine the
+    /// kernel's list of connections was seen to lack a new one for some milliseconds.
+    private static let pauses: [Duration] = [0, 1, 4, 16, 64, 256].map(Duration.milliseconds)
     /// The most lookups under way.
     private static let maximumLooks = 4_096
 
@@ -262,15 +263,17 @@ package actor Callers {
             // The process had ended when the bus accepted the connection.
             return unknown(name)
         }
-        let found = await withTimeLimit(Self.longestLook) { [probe] () -> Caller? in
-            // One look may fail by chance: the kernel's lists are no snapshots.
-            for _ in 1..<Self.tries {
-                if let caller = await probe.caller(evidence) { return caller }
+        for pause in Self.pauses where clients[name]?.hasLeft != true {
+            try? await Task.sleep(for: pause)
+            let found = await withTimeLimit(Self.longestLook) { [probe] in
+                await probe.caller(evidence)
             }
-            return await probe.caller(evidence)
+            // The lookup is given up after a while: the root of a process may lie on a disk that
+            // hangs.
+            guard let found else { break }
+            if let found { return found }
         }
-        // The lookup is given up after a while: the root of a process may lie on a disk that hangs.
-        return (found ?? nil) ?? unknown(name)
+        return unknown(name)
     }
 
     private func unknown(_ name: BusName) -> Caller {
