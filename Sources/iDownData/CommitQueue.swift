@@ -7,15 +7,14 @@ package struct CommitQueue<Change: Sendable> {
     package struct Entry: Sendable {
         package let run: @Sendable (Transaction) throws -> Outcome
         package let replyTime: ReplyTime
-        /// Whether it is carried out with the last of the space, which is kept for such changes:
-        /// the service's own, and clients' that free more than they take.
-        package let isVital: Bool
+        /// Whether it may use the last of the space, which is kept for the service's own changes and
+        /// for those that free space.
+        package var isVital: Bool { replyTime != .afterSignals }
         package let refuse: @Sendable (any Error) -> Void
 
         /// Runs `body` in the shared transaction and gives its value to `answer`.
         package init<Value: Sendable>(
             replyTime: ReplyTime = .inOrder,
-            frees: Bool = false,
             answer: @escaping @Sendable (Result<Value, any Error>) -> Void,
             _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
         ) {
@@ -24,7 +23,6 @@ package struct CommitQueue<Change: Sendable> {
                 return Outcome(changes: changes) { answer(.success(value)) }
             }
             self.replyTime = replyTime
-            isVital = frees || replyTime != .afterSignals
             refuse = { answer(.failure($0)) }
         }
     }
@@ -49,6 +47,8 @@ package struct CommitQueue<Change: Sendable> {
         case inOrder
         /// After the signals of the change were sent; for clients.
         case afterSignals
+        /// The same, for a client's change that frees more space than it takes.
+        case afterSignalsFreeing
     }
 
     private var entries: [Entry] = []

@@ -65,7 +65,9 @@ final class Commits {
 
     /// Refuses clients' entries that are not in a commit yet.
     func refuseClients() {
-        for entry in queue.take(.afterSignals) { entry.refuse(ServiceRefusal.stopping) }
+        for entry in queue.take(.afterSignals) + queue.take(.afterSignalsFreeing) {
+            entry.refuse(ServiceRefusal.stopping)
+        }
     }
 
     /// Refuses all entries that are not in a commit yet.
@@ -189,9 +191,9 @@ final class Commits {
         }
         switch (news.replyTime, coordinator.announcer) {
         case (.first, _): break
-        case (.afterSignals, let announcer?):
+        case (.afterSignals, let announcer?), (.afterSignalsFreeing, let announcer?):
             await announcer.call(news.reply, after: news.changes.map(\.after.id))
-        case (.inOrder, _), (.afterSignals, nil): news.reply()
+        case (.inOrder, _), (_, nil): news.reply()
         }
         if isTogether { await coordinator.announcer?.tellObjects() }
     }
@@ -217,6 +219,13 @@ final class Commits {
             default: return nil
             }
         }
+    }
+}
+
+extension Command {
+    /// When a client hears that the command's change is durable.
+    var replyTime: Commits.Queue.ReplyTime {
+        self == .cancel || self == .remove ? .afterSignalsFreeing : .afterSignals
     }
 }
 

@@ -15,10 +15,7 @@ extension Coordinator {
         onAllIn states: Set<TaskState.Kind>
     ) async throws -> Int {
         try refuseWhileStopping()
-        let (count, publishing) = try await commit(
-            answering: .afterSignals,
-            freeing: command.freesSpace
-        ) { transaction in
+        let (count, publishing) = try await commit(answering: command.replyTime) { transaction in
             var publishing: [TaskID] = []
             let changes = try transaction.changeAll(in: states) { id, refusal in
                 // A task with another refusal is being removed at this moment.
@@ -91,11 +88,8 @@ extension Coordinator {
             // Tasks whose files are in the trash already leave the list even during a stop.
             if meant == nil { try refuseWhileStopping() }
             let mayPassOver = round == 2 || hangs
-            let time = meant == nil ? Commits.Queue.ReplyTime.afterSignals : .inOrder
-            let outcome = try await commit(
-                answering: time,
-                freeing: command.freesSpace
-            ) { transaction in
+            let time = meant == nil ? command.replyTime : .inOrder
+            let outcome = try await commit(answering: time) { transaction in
                 try transaction.select(ids, for: command, meant, mayPassOver: mayPassOver)
             }
             publishing = outcome.publishing

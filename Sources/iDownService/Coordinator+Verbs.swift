@@ -107,13 +107,10 @@ extension Coordinator {
         _ body: @escaping @Sendable (inout TaskRecord) throws(Refusal) -> [Effect]
     ) async throws -> Change {
         if !evenWhileStopping { try refuseWhileStopping() }
-        let time = evenWhileStopping ? Commits.Queue.ReplyTime.inOrder : .afterSignals
+        let time = evenWhileStopping ? .inOrder : command?.replyTime ?? .afterSignals
         do {
             return try await whenSettled(id) {
-                try await commit(
-                    answering: time,
-                    freeing: command?.freesSpace == true
-                ) { transaction in
+                try await commit(answering: time) { transaction in
                     let change = try transaction.change(id, for: command) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
                     return (change, [change])

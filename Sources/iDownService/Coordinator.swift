@@ -118,14 +118,13 @@ package actor Coordinator {
     /// says.
     func commit<Value: Sendable>(
         answering time: Commits.Queue.ReplyTime = .inOrder,
-        freeing frees: Bool = false,
         _ body: @escaping @Sendable (Transaction) throws -> (Value, [Change])
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let answer: @Sendable (Result<Value, any Error>) -> Void = {
                 continuation.resume(with: $0)
             }
-            commits.append(.init(replyTime: time, frees: frees, answer: answer, body), in: self)
+            commits.append(.init(replyTime: time, answer: answer, body), in: self)
         }
     }
 

@@ -232,10 +232,7 @@ final class HandOvers {
             try snapshot.handOvers.find(token)
         }
         let taken = try await coordinator.whenSettled(try? known?.taskID) {
-            try await coordinator.commit(
-                answering: .afterSignals,
-                freeing: true
-            ) { transaction in
+            try await coordinator.commit(answering: .afterSignalsFreeing) { transaction in
                 try transaction.withdraw(token)
             }
         }

@@ -5,9 +5,6 @@
 /// It may be refused.
 package enum Command: String, CaseIterable, Sendable {
     case pause, resume, retry, cancel, remove
-
-    /// Whether it gives up space on disk.
-    package var freesSpace: Bool { self == .cancel || self == .remove }
 }
 
 /// Why a command was refused; it has changed nothing.
