@@ -21,10 +21,6 @@ package protocol Announcing: Sendable {
     func answerAll() async
 }
 
-extension Announcing {
-    package func tellObjects() async {}
-}
-
 /// A task as clients see it: its record and its live state.
 package struct TaskSnapshot: Sendable {
     package let sharedRecord: Shared<TaskRecord>

@@ -122,6 +122,7 @@ final class FreshLinks {
                 isHeld = true
                 continue
             case .waiting(.retry) where isNew && now.record.failure?.code == .serverForbidden:
+                // The link has worked for the new download alone.
                 break
             case .downloading, .waiting:
                 continue

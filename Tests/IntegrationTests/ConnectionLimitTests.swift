@@ -88,13 +88,7 @@ struct ConnectionLimitTests {
             for server in servers {
                 ids.append(try await service.add(server.url("/file.bin")) { $0.connections = 4 })
             }
-            for id in ids {
-                let state = try await service.waitForState("completed", "failed", of: id)
-                let task = try await service.client.getTask(id)
-                #expect(state == "completed", "\(task.errorCode): \(task.errorMessage)")
-                guard state == "completed" else { continue }
-                #expect(try Self.content.firstDifference(fromFile: task.path) == nil)
-            }
+            try await expectAllCompleted(ids, service)
             #expect(doors.allSatisfy { $0.refused > 0 })
         }
     }
@@ -117,14 +111,18 @@ struct ConnectionLimitTests {
             try await service.client.set(.maxConcurrentDownloads, to: .number(5))
             var ids: [String] = []
             for number in 0..<5 { ids.append(try await service.add(server.url("/\(number).bin"))) }
-            for id in ids {
-                let state = try await service.waitForState("completed", "failed", of: id)
-                let task = try await service.client.getTask(id)
-                #expect(state == "completed", "\(task.errorCode): \(task.errorMessage)")
-                guard state == "completed" else { continue }
-                #expect(try Self.content.firstDifference(fromFile: task.path) == nil)
-            }
+            try await expectAllCompleted(ids, service)
             #expect(door.refused > 0)
+        }
+    }
+
+    private func expectAllCompleted(_ ids: [String], _ service: ServiceUnderTest) async throws {
+        for id in ids {
+            let state = try await service.waitForState("completed", "failed", of: id)
+            let task = try await service.client.getTask(id)
+            #expect(state == "completed", "\(task.errorCode): \(task.errorMessage)")
+            guard state == "completed" else { continue }
+            #expect(try Self.content.firstDifference(fromFile: task.path) == nil)
         }
     }
 }

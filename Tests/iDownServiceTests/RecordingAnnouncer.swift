@@ -132,6 +132,8 @@ final class RecordingAnnouncer: Announcing {
         for one in news { await tell(one) }
     }
 
+    func tellObjects() {}
+
     func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) async {
         await keep(.progressed(id, live))
     }

@@ -136,6 +136,8 @@ final class SimulatedClients: Announcing {
         for one in news { await tell(one) }
     }
 
+    func tellObjects() {}
+
     private func hearOfNew(_ record: TaskRecord) {
         hear { state in
             if state.tasks[record.id] != nil {
