@@ -90,9 +90,6 @@ struct DatabaseFile {
             let unused = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
             let all = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
             guard unused >= 256, unused >= all / 4 * 3 else { return }
-            // The copy may hold secrets, and is not written to a file in another folder.
-            try database.execute(sql: "PRAGMA temp_store = MEMORY")
-            defer { try? database.execute(sql: "PRAGMA temp_store = DEFAULT") }
             try database.execute(sql: "VACUUM")
         }
     }
@@ -123,6 +120,9 @@ struct DatabaseFile {
         configuration.prepareDatabase { database in
             // Overwrite deleted content, because URLs and headers may hold secrets.
             try database.execute(sql: "PRAGMA secure_delete = ON")
+            // What SQLite needs to undo one change of a commit, and the copy of VACUUM, may hold them
+            // too: they stay in memory. Else they go to a file in /var/tmp, whose disk may be full.
+            try database.execute(sql: "PRAGMA temp_store = MEMORY")
         }
         return configuration
     }

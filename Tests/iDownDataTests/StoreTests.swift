@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 import iDownState
 import iDownTesting
@@ -7,6 +8,8 @@ import iDownTesting
 @testable import iDownData
 
 @Suite struct StoreTests {
+    private struct Refused: Error {}
+
     @Test func `commits are there after opening again`() async throws {
         try await withTemporaryFolder { folder in
             let (store, report) = try Store.open(folder: folder, now: .someTime)
@@ -37,8 +40,31 @@ import iDownTesting
         }
     }
 
+    /// It holds secrets as the list does, and the disk of /var/tmp may be full.
+    @Test func `what undoes one change of a commit is written to no file`() async throws {
+        try await withStore { store in
+            let tasks = try await store.commit { transaction in
+                try (1...2_000).map { try transaction.addTask("http://a/\($0)") }
+            }
+            let changes: [@Sendable (Transaction) throws -> [String]] = [
+                { _ in throw Refused() },
+                { transaction in
+                    for task in tasks {
+                        var changed = task
+                        changed.priority = 7
+                        try transaction.update(changed, from: task)
+                    }
+                    return openFiles()
+                },
+            ]
+            let files = try await store.commit(changes)[1].get()
+            #expect(files.contains { $0.hasSuffix("/tasks.sqlite-wal") })
+            // SQLite's names of files that it has removed while they are open.
+            #expect(files.filter { $0.contains("etilqs_") } == [])
+        }
+    }
+
     @Test func `a body that throws loses only its own changes`() async throws {
-        struct Refused: Error {}
         try await withStore { store in
             let changes: [@Sendable (Transaction) throws -> TaskID] = [
                 { try $0.addTask("http://a/1").id },
@@ -139,5 +165,16 @@ import iDownTesting
             #expect(try await store.committedTask(id) == nil)
             #expect(try await store.committedCounts().total == 0)
         }
+    }
+}
+
+/// The names of this process's open files: proc(5), /proc/pid/fd.
+@Sendable private func openFiles() -> [String] {
+    (0..<1_024).compactMap { descriptor in
+        let size = 4_096
+        var name = [CChar](repeating: 0, count: size)
+        let count = readlink("/proc/self/fd/\(descriptor)", &name, size - 1)
+        let bytes = name.prefix(max(0, count)).map(UInt8.init(bitPattern:))
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }
