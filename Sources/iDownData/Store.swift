@@ -62,7 +62,8 @@ package final class Store: Sendable {
     ///
     /// A body that throws loses only its own changes; the others are committed. The changes are
     /// durable on return. If the commit itself fails, nothing has changed, and every result is that
-    /// `StoreFailure`. The changes are made even if the calling task is cancelled.
+    /// `StoreFailure`. The changes are made even if the calling task is cancelled. Where one of
+    /// several throws, all may run twice; so they change nothing but the store.
     package func commit<T: Sendable>(
         _ changes: [@Sendable (Transaction) throws -> T]
     ) async -> [Result<T, any Error>] {
@@ -82,33 +83,52 @@ package final class Store: Sendable {
     }
 
     /// - Returns: the result of each body, and how many rows were changed.
+    ///
+    /// All bodies run one after the other, at once. Where one of several throws, all of it is undone
+    /// and each runs again in a savepoint of its own: savepoints for all would cost a tenth of the time.
     private func commit<T>(
         _ changes: [@Sendable (Transaction) throws -> T],
         in database: Database
     ) -> (results: [Result<T, any Error>], count: Int) {
         defer { commits.add(1, ordering: .acquiringAndReleasing) }
         do {
-            var results: [Result<T, any Error>] = []
-            var count = 0
-            try database.inTransaction(.immediate) {
-                // Read inside the transaction, because it fails on a closed connection, which must
-                // not be asked.
-                let before = database.totalChangesCount
-                let transaction = Transaction(database: database, ids: ids)
-                results = try changes.map { try transaction.attempt($0) }
-                try transaction.keepNextID()
-                if faults?() == true {
-                    let code = ResultCode.SQLITE_IOERR_FSYNC.rawValue
-                    throw StoreFailure.database(code: code, message: "injected: disk error")
+            do {
+                return try commit(in: database) { transaction in
+                    try changes.map { .success(try transaction.refusing($0)) }
                 }
-                count = database.totalChangesCount - before
-                return .commit
+            } catch let refusal as Refusal {
+                guard changes.count > 1 else { return ([.failure(refusal.error)], 0) }
+                return try commit(in: database) { transaction in
+                    try changes.map { try transaction.attempt($0) }
+                }
             }
-            return (results, count)
         } catch {
             let failure = StoreFailure(error)
             return (changes.map { _ in .failure(failure) }, 0)
         }
+    }
+
+    private func commit<T>(
+        in database: Database,
+        _ run: (Transaction) throws -> [Result<T, any Error>]
+    ) throws -> (results: [Result<T, any Error>], count: Int) {
+        var results: [Result<T, any Error>] = []
+        var count = 0
+        try database.inTransaction(.immediate) {
+            // Read inside the transaction, because it fails on a closed connection, which must
+            // not be asked.
+            let before = database.totalChangesCount
+            let transaction = Transaction(database: database, ids: ids)
+            results = try run(transaction)
+            try transaction.keepNextID()
+            if faults?() == true {
+                let code = ResultCode.SQLITE_IOERR_FSYNC.rawValue
+                throw StoreFailure.database(code: code, message: "injected: disk error")
+            }
+            count = database.totalChangesCount - before
+            return .commit
+        }
+        return (results, count)
     }
 
     /// Gives up the space reserve, so that a commit that failed on a full disk can be repeated.
@@ -183,11 +203,33 @@ package final class Store: Sendable {
     }
 }
 
+/// One of the bodies of a commit has thrown.
+private struct Refusal: Error {
+    let error: any Error
+
+    init(_ error: any Error) {
+        self.error = error is DatabaseError ? StoreFailure(error) : error
+    }
+}
+
 extension Transaction {
+    /// Runs a body.
+    ///
+    /// - Throws: `Refusal` where the body throws; its error, if SQLite has ended the whole
+    ///   transaction.
+    fileprivate func refusing<T>(_ body: (Transaction) throws -> T) throws -> T {
+        do {
+            return try body(self)
+        } catch {
+            guard database.isInsideTransaction else { throw error }
+            throw Refusal(error)
+        }
+    }
+
     /// Runs a body whose failure undoes only its own changes.
     ///
     /// - Throws: the error, if SQLite has ended the whole transaction.
-    func attempt<T>(_ body: (Transaction) throws -> T) throws -> Result<T, any Error> {
+    fileprivate func attempt<T>(_ body: (Transaction) throws -> T) throws -> Result<T, any Error> {
         try runSavepoint("SAVEPOINT change")
         let (serial, nextID) = (numbers.serial, numbers.nextID)
         do {
@@ -200,7 +242,7 @@ extension Transaction {
             try runSavepoint("ROLLBACK TO change")
             (numbers.serial, numbers.nextID) = (serial, nextID)
             try runSavepoint("RELEASE change")
-            return .failure(error is DatabaseError ? StoreFailure(error) : error)
+            return .failure(Refusal(error).error)
         }
     }
 
