@@ -408,6 +408,7 @@ extension Move {
     fileprivate var name: String {
         switch self {
         case .to: "to"
+        case .copied: "copied"
         case .from: "from"
         }
     }
@@ -415,7 +416,7 @@ extension Move {
     /// The folder of the move that is not the record's own.
     fileprivate var directory: String {
         switch self {
-        case .to(let place, _): place.directory
+        case .to(let place, _), .copied(let place, _): place.directory
         case .from(let directory, _): directory
         }
     }
@@ -424,7 +425,7 @@ extension Move {
     fileprivate var file: LocalFile? {
         switch self {
         case .to(_, let made): made
-        case .from(_, let file): file
+        case .copied(_, let file), .from(_, let file): file
         }
     }
 }

@@ -137,20 +137,16 @@ struct TaskRow {
     }
 
     private func move() throws(StoreFailure) -> Move? {
-        switch try optional(.moveKind) as String? {
-        case nil:
-            return nil
-        case "to":
-            let place = Move.Place(
-                directory: try text(.moveDirectory),
-                name: try text(.moveWish)
-            )
-            return .to(place, made: try file(.moveName, .moveDevice, .moveInode))
-        case "from":
-            guard let file = try file(.moveName, .moveDevice, .moveInode) else {
-                throw corrupt(.moveName)
-            }
-            return .from(directory: try text(.moveDirectory), file)
+        guard let kind = try optional(.moveKind) as String? else { return nil }
+        let directory = try text(.moveDirectory)
+        let file = try file(.moveName, .moveDevice, .moveInode)
+        switch (kind, file) {
+        case ("to", _):
+            return .to(Move.Place(directory: directory, name: try text(.moveWish)), made: file)
+        case ("copied", let file?):
+            return .copied(Move.Place(directory: directory, name: try text(.moveWish)), file)
+        case ("from", let file?):
+            return .from(directory: directory, file)
         default:
             throw corrupt(.moveKind)
         }

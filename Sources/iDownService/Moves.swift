@@ -179,7 +179,7 @@ final class Moves {
             guard try await deleteLeftover(of: record, in: coordinator) else { return false }
             try await coordinator.recordEvent(.leftoverDeleted, of: id)
             return false
-        case .to(let place, _):
+        case .to(let place, _), .copied(let place, _):
             if let transfer = coordinator.slots.running[id] {
                 await transfer.ended()
                 // Read the record again, with the last checkpoint of the transfer.
@@ -204,6 +204,8 @@ final class Moves {
                 let reason = failure?.message ?? "given up"
                 coordinator.log.notice("task \(id): its file stays where it was: \(reason)")
                 finish(id, at: place, with: .failed(failure))
+            case .copied:
+                return true
             case .lost, .making:
                 finish(id, at: place, with: .arrived)
             }

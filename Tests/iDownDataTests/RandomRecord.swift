@@ -32,6 +32,7 @@ struct RandomRecord {
             let place = Move.Place(directory: random.text(), name: random.text())
             return random.pick([
                 .to(place, made: random.maybe { $0.file() }),
+                .copied(place, random.file()),
                 .from(directory: random.text(), random.file()),
             ])
         }

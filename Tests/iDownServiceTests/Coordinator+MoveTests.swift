@@ -153,6 +153,142 @@ import iDownloader
         }
     }
 
+    @Test(
+        .enabled("needs to mount a tmpfs") { await Privilege.canMount() },
+        arguments: [true, false]
+    )
+    func `a copy that is deleted before the old file goes leaves the old file`(
+        isPaused: Bool
+    ) async throws {
+        let (held, hold) = ServedFile.held()
+        let server = try FaultServer(
+            script: .init { request in
+                var file = held
+                if request.number > 1 { file.hold = nil }
+                return file.answer(to: request)
+            }
+        )
+        defer { server.stop() }
+        let commit = HeldCommit()
+        try await withSmallDisk(mebibytes: 64) { disk in
+            try await withHub(faults: commit.faults) { hub in
+                let other = disk.path + "/other"
+                mkdir(other, 0o700)
+                let id = try await hub.add(server.url("/a.bin"))
+                await hold.reached.waitUntilOpen()
+                try await hub.arrival(of: 1 << 20, for: id)
+                if isPaused {
+                    try await hub.coordinator.carryOut(.pause, on: id)
+                    await hub.transferEnd(of: id)
+                }
+                let before = await DiskHold(hub, of: id)
+                try await hub.coordinator.edit(id, edit(directory: other))
+                try await waitForCommits(hub)
+                // The commit that comes once the copy has its name is held.
+                commit.holdNext()
+                before.release()
+                defer { commit.release() }
+                try await commit.reached()
+                while TestFile.names(in: other).isEmpty {
+                    commit.holdNext()
+                    commit.release()
+                    try await commit.reached()
+                }
+                #expect(TestFile.names(in: other) == ["a.bin.part"])
+                unlink(other + "/a.bin.part")
+                rmdir(other)
+                commit.release()
+                try await waitForMove(hub, id)
+                let record = try #require(try await hub.record(id))
+                #expect(record.failure?.code == .fileVanished)
+                #expect(record.request.directory == hub.files)
+                #expect(record.segments.byteCount == 1 << 20)
+                try await finish(hub, id, server, as: hub.path("a.bin"))
+            }
+        }
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `a copy that is complete at a restart takes the place of the old file, if it is there`(
+        hasCopy: Bool,
+        hasOriginal: Bool
+    ) async throws {
+        try await withLeftPartial { folder, id in
+            let (drive, other) = (folder + "/files/drive", folder + "/files/other")
+            let (original, copy) = (drive + "/a.bin.part", other + "/b.bin.part")
+            try await withHub(
+                in: folder,
+                prepare: { store, _ in
+                    mkdir(other, 0o700)
+                    // A second inode with the same bytes, as on another file system.
+                    _ = try await ChildProcess.run("cp", ["-p", original, copy])
+                    let found = try OpenFolder(other, fileSystem: FileSystem())
+                    let status = try #require(try found.status(of: "b.bin.part"))
+                    let made = LocalFile(
+                        name: "b.bin",
+                        fileSystem: found.traits.number,
+                        mark: found.traits.mark(of: status.identity)
+                    )
+                    try await store.commit { transaction in
+                        _ = try transaction.change(id) { record in
+                            let place = Move.Place(directory: other, name: "b.bin")
+                            record.move = .copied(place, made)
+                            return [.persist]
+                        }
+                    }
+                    if !hasCopy { unlink(copy) }
+                    if !hasOriginal { unlink(original) }
+                }
+            ) { hub in
+                try await waitForMove(hub, id)
+                let record = try #require(try await hub.record(id))
+                let isBack = hasOriginal && !hasCopy
+                #expect(record.request.directory == (isBack ? drive : other))
+                #expect(record.failure?.code == (isBack ? .fileVanished : nil))
+                #expect(record.segments.byteCount == (hasOriginal || hasCopy ? 1 << 20 : 0))
+                #expect(TestFile.names(in: other) == (hasCopy ? ["b.bin.part"] : []))
+                #expect(TestFile.names(in: drive) == (isBack ? ["a.bin.part"] : []))
+            }
+        }
+    }
+
+    @Test func `a copy that is gone while the folder of the old file is missing is waited for`()
+        async throws
+    {
+        try await withLeftPartial { folder, id in
+            let (drive, other) = (folder + "/files/drive", folder + "/files/other")
+            try await withHub(
+                in: folder,
+                prepare: { store, _ in
+                    mkdir(other, 0o700)
+                    try await store.commit { transaction in
+                        _ = try transaction.change(id) { record in
+                            let gone = LocalFile(
+                                name: "b.bin",
+                                fileSystem: record.file?.fileSystem ?? 0,
+                                mark: 1
+                            )
+                            let place = Move.Place(directory: other, name: "b.bin")
+                            record.move = .copied(place, gone)
+                            return [.persist]
+                        }
+                    }
+                    #expect(rename(drive, folder + "/away") == 0)
+                }
+            ) { hub in
+                // Who gives the move up hears that nobody knows where the file is.
+                let third = self.edit(directory: hub.files)
+                let coordinator = hub.coordinator
+                await #expect(throws: Refusal.moving) { try await coordinator.edit(id, third) }
+                #expect(rename(folder + "/away", drive) == 0)
+                try await waitForMove(hub, id)
+                let record = try #require(try await hub.record(id))
+                #expect(record.request.directory == drive)
+                #expect(record.segments.byteCount == 1 << 20)
+            }
+        }
+    }
+
     @Test(.enabled("needs to mount a tmpfs") { await Privilege.canMount() })
     func `a disk without room leaves the file in its old place, and says why`() async throws {
         try await withSmallDisk(mebibytes: 4) { disk in

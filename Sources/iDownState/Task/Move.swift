@@ -7,8 +7,20 @@ package enum Move: Hashable, Sendable {
     /// `made` is the file that is about to appear there: the file itself under its new name, or a
     /// copy on another file system. It is recorded first, so that it is known after a crash.
     case to(Place, made: LocalFile?)
-    /// The file is in place; the copied original in this folder is still to be deleted.
+    /// A complete copy of the file is durable at this place.
+    ///
+    /// The record still names the original, which is deleted next if the copy is still there.
+    case copied(Place, LocalFile)
+    /// The file is in place; the original in this folder could not be deleted yet.
     case from(directory: String, LocalFile)
+
+    /// Where the file is being moved to; nil once it is there.
+    package var destination: Place? {
+        switch self {
+        case .to(let place, _), .copied(let place, _): place
+        case .from: nil
+        }
+    }
 
     /// A folder, absolute and with links resolved, and the final name that the file is to have
     /// there.
@@ -27,8 +39,10 @@ package enum Move: Hashable, Sendable {
 package enum MoveEvent: Hashable, Sendable {
     /// This file is about to appear at the new place.
     case making(LocalFile)
+    /// A copy of all bytes is durable at the new place under this name.
+    case copied(LocalFile)
     /// The file is durable at the new place under this name; `leavesCopy` says that the original
-    /// still exists.
+    /// may still exist.
     case arrived(LocalFile, leavesCopy: Bool)
     /// The partial file no longer exists, so there is nothing to move.
     case lost
@@ -38,10 +52,7 @@ package enum MoveEvent: Hashable, Sendable {
 
 extension TaskRecord {
     /// Where the file is being moved to; nil where it stays.
-    package var destination: Move.Place? {
-        guard case .to(let place, _) = move else { return nil }
-        return place
-    }
+    package var destination: Move.Place? { move?.destination }
 
     /// Where the file is, or is being moved to; nil while there is none.
     fileprivate var place: Move.Place? {
@@ -63,6 +74,9 @@ extension TaskRecord {
         switch event {
         case .making(let made):
             move = .to(place, made: made)
+            return [.persist]
+        case .copied(let copy):
+            move = .copied(place, copy)
             return [.persist]
         case .arrived(let moved, let leavesCopy):
             move = leavesCopy ? .from(directory: request.directory, file) : nil

@@ -12,7 +12,8 @@ extension Engine {
     ///
     /// Within one file system the file is renamed. A partial file is copied to another file system,
     /// and the copy gets its name once all bytes are synced. The old file stays until the record
-    /// names the copy.
+    /// tells that the copy is complete, and is deleted only while the copy is there: somebody may
+    /// delete the new folder meanwhile.
     ///
     /// - Parameters:
     ///   - record: the task, whose file no transfer has open.
@@ -23,7 +24,7 @@ extension Engine {
         _ record: TaskRecord,
         recording: @escaping MoveJournal
     ) async throws -> MoveEvent {
-        guard case .to(let place, let made) = record.move, let file = record.file else {
+        guard let step = record.move, let place = step.destination, let file = record.file else {
             return .failed(nil)
         }
         let move = FileMove(
@@ -35,7 +36,7 @@ extension Engine {
         )
         let event: MoveEvent
         do {
-            event = try await move.run(after: made)
+            event = try await move.run(step)
         } catch let error as FileError {
             event = .failed(error.failureOfMove)
         } catch {
@@ -72,7 +73,15 @@ extension Engine {
     ///   so that the file may still exist.
     package func deleteLeftover(of record: TaskRecord) async throws(FileError) {
         guard case .from(let directory, let file) = record.move else { return }
-        try await inFolder(directory, of: record.id) { folder throws(FileError) in
+        try await deleteOriginal(file, in: directory, of: record.id)
+    }
+
+    fileprivate func deleteOriginal(
+        _ file: LocalFile,
+        in directory: String,
+        of task: TaskID
+    ) async throws(FileError) {
+        try await inFolder(directory, of: task) { folder throws(FileError) in
             let isDeleted = try folder.deletePart(file)
             if !isDeleted, folder.isElsewhere(file) { throw .otherDrive }
         }
@@ -101,7 +110,15 @@ private struct FileMove: Sendable {
     /// name.
     private func entry(of file: LocalFile) -> String { isFinished ? file.name : file.partName }
 
-    func run(after made: LocalFile?) async throws -> MoveEvent {
+    func run(_ step: Move) async throws -> MoveEvent {
+        switch step {
+        case .to(_, let made): try await begin(after: made)
+        case .copied(_, let copy): try await replaceOriginal(by: copy)
+        case .from: .failed(nil)
+        }
+    }
+
+    private func begin(after made: LocalFile?) async throws -> MoveEvent {
         let target = try await openTarget(after: made)
         if let made, let arrived = try await settle(made, in: target) {
             return .arrived(arrived, leavesCopy: false)
@@ -311,7 +328,7 @@ private struct FileMove: Sendable {
                 }
                 guard let next else {
                     try await onTarget { () throws(FileError) in try target.synchronize() }
-                    return .arrived(copy.file, leavesCopy: true)
+                    return .copied(copy.file)
                 }
                 // If an unnamed file cannot get a name here, `next` is a new, empty file that has
                 // one.
@@ -327,6 +344,43 @@ private struct FileMove: Sendable {
                 throw Unsettled()
             }
             throw error
+        }
+    }
+
+    /// Deletes the original of a complete copy, if the copy is still there.
+    private func replaceOriginal(by copy: LocalFile) async throws -> MoveEvent {
+        let hasCopy = try await find(copy, in: place.directory)
+        guard hasCopy == true else {
+            switch (hasCopy, try await find(file, in: record.request.directory)) {
+            case (_, true): return .failed(FileError.vanished.failureOfMove)
+            case (false, false): return .lost
+            case (_, nil), (_, false): throw Unsettled()
+            }
+        }
+        engine.names.restore(copy.name, in: place.directory, for: record.id)
+        do {
+            try await engine.deleteOriginal(file, in: record.request.directory, of: record.id)
+            return .arrived(copy, leavesCopy: false)
+        } catch {
+            return .arrived(copy, leavesCopy: true)
+        }
+    }
+
+    /// Returns whether a folder has a partial file; nil if the folder or its drive is missing.
+    ///
+    /// - Throws: `Unsettled` if the file system does not tell.
+    private func find(_ part: LocalFile, in directory: String) async throws -> Bool? {
+        do throws(FileError) {
+            return try await engine.inFolder(directory, of: record.id) {
+                folder throws(FileError) -> Bool? in
+                if try folder.has(part.partName, as: part) { return true }
+                return folder.isElsewhere(part) ? nil : false
+            }
+        } catch {
+            switch error {
+            case .vanished, .folderMoved: return nil
+            case .system, .nameTaken, .notOurs, .shortened, .otherDrive: throw Unsettled()
+            }
         }
     }
 

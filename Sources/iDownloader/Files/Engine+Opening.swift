@@ -13,8 +13,12 @@ extension Engine {
         if let found = try await open(file, in: record.request.directory, of: record) {
             return found
         }
-        guard case .to(let place, let made?) = record.move else { return nil }
-        return try await open(made, in: place.directory, of: record)
+        switch record.move {
+        case .to(let place, let made?), .copied(let place, let made):
+            return try await open(made, in: place.directory, of: record)
+        case .to(_, nil), .from, nil:
+            return nil
+        }
     }
 
     private func open(

@@ -15,7 +15,7 @@ extension Engine {
             try await deletePart(file, in: record.request.directory, of: record.id)
         }
         switch record.move {
-        case .to(let place, let made?):
+        case .to(let place, let made?), .copied(let place, let made):
             try await deletePart(made, in: place.directory, of: record.id)
         case .from(let directory, let left):
             try await deletePart(left, in: directory, of: record.id)

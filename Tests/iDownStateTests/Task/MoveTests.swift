@@ -30,6 +30,10 @@ import iDownState
         let before = record
         #expect(apply(.making(Self.moved), to: &record) == [.persist])
         #expect(record.move == .to(Self.place, made: Self.moved))
+        // The record names the original until that is deleted.
+        #expect(apply(.copied(Self.moved), to: &record) == [.persist])
+        #expect(record.move == .copied(Self.place, Self.moved) && record.isMoving)
+        #expect(record.file == Sample.file)
         // A running task has kept its slot, and its next transfer begins there.
         let isRunning = before.state == .downloading
         #expect(
@@ -57,6 +61,7 @@ import iDownState
         var record = try record()
         let old = try Situation.pausedWithBytes.record()
         let full = Failure(.fileNoSpace, "full")
+        _ = apply(.copied(Self.moved), to: &record)
         #expect(apply(.failed(full), to: &record) == [.persist, .announce, .fillSlots])
         #expect(record.failure == full)
         record.failure = nil
