@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import GRDB
+import Glibc
 
 /// The store's database file, and the set-up of its connections.
 struct DatabaseFile {
@@ -16,12 +17,25 @@ struct DatabaseFile {
     /// The connections that checked for damage and recovered tasks.
     let closed = ClosedConnections()
 
-    /// Returns the damage that SQLite finds; nil for a sound database.
+    /// Whether SQLite takes the file for a new database, and deletes the log beside it.
+    ///
+    /// SQLite may itself write one byte to a new file.
+    var isEmpty: Bool {
+        get throws(FileFailure) { try files.status(path).map { $0.st_size <= 1 } ?? true }
+    }
+
+    /// Returns the damage that SQLite finds, or that the file is empty; nil for a sound database.
     ///
     /// It changes nothing.
     ///
     /// - Throws: `newerSchema`, and any other error that keeps the database from being read.
     func damage() throws(StoreFailure) -> StoreFailure? {
+        guard try !translatingErrors({ try isEmpty }) else {
+            return .database(
+                code: ResultCode.SQLITE_NOTADB.rawValue,
+                message: "the file is empty"
+            )
+        }
         do {
             return try check()
         } catch {

@@ -48,8 +48,9 @@ struct Salvage {
     /// The path of the new database until it is renamed.
     var new: String { path + ".new" }
 
-    /// Opens the damaged database; nil if its schema is too damaged to find the tables.
+    /// Opens the damaged database; nil if it is empty, or its schema too damaged to find the tables.
     private func source() throws -> DatabaseQueue? {
+        guard try !DatabaseFile(path: path, files: files).isEmpty else { return nil }
         var configuration = Configuration()
         configuration.readonly = true
         guard let source = try? closed.open(path, configuration, isLenient: true)

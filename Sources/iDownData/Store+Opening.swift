@@ -55,8 +55,8 @@ extension Store {
             let file = DatabaseFile(path: path, files: files)
             let salvage = Salvage(path: path, ids: ids, files: files, closed: file.closed)
             let broken = try salvage.finish(now: now)
-            // A crash right after the file was made leaves it empty.
-            let isNew = try files.status(path).map { $0.st_size == 0 } ?? true
+            // A crash right after the file was made leaves it empty, before the first id is given.
+            let isNew = try files.status(path) == nil || file.isEmpty && ids.bound == 0
             var report = OpeningReport(isNew: isNew, recovery: nil)
             if !isNew, let damage = try file.damage() {
                 report.recovery = try salvage.run(reason: damage, now: now)

@@ -30,6 +30,32 @@ extension StoreOpeningTests {
         }
     }
 
+    @Test(arguments: [0, 1], [true, false])
+    func `a list that was emptied is not taken for a new one, and its log is kept`(
+        byteCount: Int,
+        hasTasks: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/tasks.sqlite"
+            if hasTasks { try await fill(folder, tasks: 3) }
+            let log = [UInt8](repeating: 7, count: 5_000)
+            try files.replace(path, with: [UInt8](repeating: 0, count: byteCount))
+            if hasTasks { try files.replace(path + "-wal", with: log) }
+            let (store, report) = try Store.open(folder: folder, now: .someTime)
+            #expect(report.isNew != hasTasks)
+            #expect((report.recovery != nil) == hasTasks)
+            if let recovery = report.recovery {
+                #expect(recovery.reason == "SQLite error 26: the file is empty")
+                #expect(try files.read(recovery.brokenPath, limit: 9)?.count == byteCount)
+                #expect(try files.read(recovery.brokenPath + "-wal", limit: 1 << 20) == log)
+            }
+            try store.close()
+            let again = try Store.open(folder: folder, now: .someTime)
+            #expect(again.report.recovery == nil && !again.report.isNew)
+            try again.store.close()
+        }
+    }
+
     @Test(arguments: 2...12)
     func `all readable tasks are recovered from a torn database`(page: Int) async throws {
         try await withTemporaryFolder { folder in
@@ -69,7 +95,7 @@ extension StoreOpeningTests {
 
     /// Damage to the schema: zeros, another file's page, or our page with a part destroyed.
     enum SchemaDamage: CaseIterable, Sendable {
-        case zeros, strange, noHeader, noCells, noLeaves
+        case zeros, zeroHeader, strange, noHeader, noCells, noLeaves
     }
 
     @Test(arguments: SchemaDamage.allCases)
@@ -90,6 +116,7 @@ extension StoreOpeningTests {
             let (places, byte): ([Range<Int>], UInt8) =
                 switch damage {
                 case .zeros: ([0..<4_096], 0)
+                case .zeroHeader: ([0..<100], 0)
                 case .strange: ([0..<4_096], 0xa5)
                 case .noHeader: ([0..<16], 0xa5)
                 case .noCells: ([100..<4_096], 0xa5)
