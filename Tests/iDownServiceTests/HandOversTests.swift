@@ -90,14 +90,20 @@ import iDownTesting
         }
     }
 
-    @Test func `a page in place of the file that was agreed on is not taken after a restart`()
-        async throws
-    {
+    @Test(
+        arguments: ["text/html", "text/plain", ""].map { ($0, FailureCode.serverForbidden) }
+            + [("application/octet-stream", .serverContentChanged)]
+    )
+    func `a few bytes in place of the file that was agreed on are not taken after a restart`(
+        type: String,
+        code: FailureCode
+    ) async throws {
         let file = ServedFile(.small)
         let server = try FaultServer(
             script: .init { request in
                 guard request.number > 1 else { return file.answer(to: request) }
-                let head = [("Content-Type", "text/html"), ("Content-Length", "5")]
+                let types = type.isEmpty ? [] : [("Content-Type", type)]
+                let head = types + [("Content-Length", "5")]
                 return [.head("200 OK", head), .send(Array("login".utf8))]
             }
         )
@@ -109,8 +115,13 @@ import iDownTesting
             try await withHub(in: folder, time: clocks()) { hub in
                 let id = try await hub.coordinator.confirmHandOver("t")
                 try await hub.announced.wait(for: id, .failed)
-                #expect(try await hub.record(id)?.failure?.code == .serverForbidden)
+                #expect(try await hub.record(id)?.failure?.code == code)
                 #expect(hub.names.isEmpty)
+                guard code == .serverContentChanged else { return }
+                // The user may know better.
+                try await hub.coordinator.carryOut(.retry, on: id)
+                try await hub.announced.wait(for: id, .completed)
+                #expect(try TestFile.text(of: hub.path("a.bin")) == "login")
             }
         }
     }

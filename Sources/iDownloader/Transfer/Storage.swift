@@ -43,6 +43,7 @@ final class Storage {
         switch judgement {
         case .begin(let version):
             try await attempt.report(version, by: connection)
+            try checkAgreement(with: version, from: connection)
             try await admit(version, keeping: 0)
         case .resume(let version), .compare(let version), .prove(let version, _):
             try await admit(version, keeping: content.stored.byteCount)
@@ -83,6 +84,29 @@ final class Storage {
         if byteCount > 0, target.part == nil { throw .failed(FileError.vanished.failure) }
         try attempt.verifier.check(size: version.total)
         try await target.checkSpace(for: version.total, keeping: byteCount)
+    }
+
+    /// Checks the length of a file that a browser has handed over and that is asked for again.
+    ///
+    /// Only a hand-over has a version before it has a file. The browser has given its own answer
+    /// up, so a few bytes that tell of a used-up link must not become the file.
+    private func checkAgreement(
+        with version: RemoteVersion,
+        from connection: Connection
+    ) throws(TransferEnd) {
+        let agreed = ledger.version
+        guard attempt.job.file == nil, target.file == nil, connection.route.source == 0,
+            !agreed.needsProof, let expected = agreed.total, let total = version.total,
+            total != expected
+        else { return }
+        throw .failed(
+            Failure(
+                .serverContentChanged,
+                "The server now gives \(total) bytes instead of the \(expected) that it gave the"
+                    + " browser. Download the file from its page again, or retry to take these"
+                    + " bytes."
+            )
+        )
     }
 
     /// Stores a joining connection's range; returns false if the file is gone.
@@ -267,6 +291,7 @@ final class Storage {
             version.total == Int64(body.count)
         else { return false }
         try attempt.verifier.check(size: version.total)
+        try checkAgreement(with: version, from: connection)
         attempt.fetch.content.forget()
         attempt.fetch.content.know(version)
         guard !attempt.fetch.hasDigest else { return false }
