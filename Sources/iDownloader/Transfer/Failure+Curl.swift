@@ -49,6 +49,11 @@ extension Failure {
             .failedInitialization where !Self.endsSSH.contains(where: outcome.message.contains):
             let text = "The connection broke (\(words)).\(Self.later)"
             self.init(.networkReset, text, isTransient: true)
+        case .failedInitialization where outcome.message.contains(Self.lacksSFTP):
+            self.init(
+                .serverBadResponse,
+                "The host accepts the login, but has no SFTP. Use another URL, or ask the host's owner."
+            )
         case .partialFile:
             self.init(
                 .serverTruncated,
@@ -144,7 +149,8 @@ extension Failure {
     /// libcurl's messages for an SSH host that shares no algorithm with it, or has no SFTP.
     ///
     /// libcurl has the same code for a connection that was cut before the login or behind it.
-    private static let endsSSH = ["ssh session: -5,", "Unable to request SFTP"]
+    private static let endsSSH = ["ssh session: -5,", lacksSFTP]
+    private static let lacksSFTP = "Unable to request SFTP"
 
     private static let later = " A later try may succeed."
 

@@ -28,23 +28,24 @@ struct FailureOfCurlTests {
     }
 
     @Test(arguments: [
-        ("Failure establishing ssh session: -13, Failed getting banner", true),
-        ("Failure establishing ssh session: -43, Failed getting banner", true),
-        ("Failure establishing ssh session: -1, Unable to exchange encryption keys", true),
-        ("Failure establishing ssh session: -8, Unable to exchange encryption keys", true),
-        ("Failure initializing sftp session: Unable to startup channel", true),
-        ("Failure establishing ssh session: -5, Unable to exchange encryption keys", false),
-        ("Failure initializing sftp session: Unable to request SFTP subsystem", false),
+        ("Failure establishing ssh session: -13, Failed getting banner", FailureCode.networkReset),
+        ("Failure establishing ssh session: -43, Failed getting banner", .networkReset),
+        ("Failure establishing ssh session: -1, Unable to exchange encryption keys", .networkReset),
+        ("Failure establishing ssh session: -8, Unable to exchange encryption keys", .networkReset),
+        ("Failure initializing sftp session: Unable to startup channel", .networkReset),
+        ("Failure establishing ssh session: -5, Unable to exchange encryption keys", .networkTLS),
+        ("Failure initializing sftp session: Unable to request SFTP subsystem", .serverBadResponse),
     ])
     func `an SSH connection that is cut is made again, and a host that does not fit is not`(
         words: String,
-        isCut: Bool
+        code: FailureCode
     ) {
         var outcome = TransferOutcome(.failedInitialization, words)
         outcome.isFromFileServer = true
         let failure = Failure(outcome, hadBody: false)
-        #expect(failure.code == (isCut ? .networkReset : .networkTLS))
-        #expect(failure.isTransient == isCut)
+        #expect(failure.code == code)
+        #expect(failure.isTransient == (code == .networkReset))
+        #expect(failure.message.contains("not be safe") == (code == .networkTLS))
     }
 
     @Test(arguments: [(false, "http://"), (true, "port 990")])
