@@ -129,17 +129,21 @@ extension OpenFolder {
             guard error.errno == EEXIST else { throw error }
             throw .nameTaken
         }
-        let ours = try fileSystem.status(of: placeholder.number).identity
-        // Another program could still replace the placeholder between this check and the rename. A
-        // file system with neither of the two safe calls offers nothing better.
-        guard try target.status(of: name)?.identity == ours else { throw .nameTaken }
         do throws(FileError) {
+            // Another program could still replace the placeholder between this check and the
+            // rename. A file system with neither of the two safe calls offers nothing better.
+            guard try target.isThere(placeholder, as: name) else { throw .nameTaken }
             try fileSystem.renameReplacing(old, in: number, as: name, in: target.number)
         } catch {
-            if (try? target.status(of: name))?.identity == ours {
+            if (try? target.isThere(placeholder, as: name)) == true {
                 try? fileSystem.unlink(name, in: target.number)
             }
             throw error
         }
+    }
+
+    /// Whether this open file has the name in the folder.
+    private func isThere(_ file: Descriptor, as name: String) throws(FileError) -> Bool {
+        try status(of: name)?.identity == fileSystem.status(of: file.number).identity
     }
 }

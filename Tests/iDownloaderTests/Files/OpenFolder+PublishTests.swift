@@ -44,6 +44,20 @@ import iDownloader
         }
     }
 
+    @Test func `a file system that fails once leaves no empty file under the new name`() async throws {
+        try await withTemporaryFolder { path throws in
+            #expect(mkdir(path + "/from", 0o700) == 0 && mkdir(path + "/to", 0o700) == 0)
+            putFile(path + "/from/a", "bytes")
+            let counter = FaultPlan(of: "statx")
+            _ = try OpenFolder(path + "/to", fileSystem: FileSystem(faults: counter))
+            let plan = FaultPlan(failing: counter.calls + 1, of: "statx")
+            let target = try OpenFolder(path + "/to", fileSystem: FileSystem(faults: plan))
+            let folder = try folder(path + "/from", lacking: .placeholder, looks: 0)
+            #expect(throws: FileError.self) { try folder.move("a", to: "b", in: target) }
+            #expect(names(in: path + "/from") == ["a"] && names(in: path + "/to").isEmpty)
+        }
+    }
+
     @Test(arguments: Way.allCases)
     func `a file moves to another folder, and replaces none there`(way: Way) async throws {
         try await withTemporaryFolder { path throws in
