@@ -39,6 +39,20 @@ package func withSmallDisk<Value>(
     }
 }
 
+/// Runs `body` while a folder has the path `second` too, and takes the second one away afterwards.
+package func withSecondMount<Value>(
+    of folder: String,
+    at second: String,
+    _ body: () async throws -> Value
+) async throws -> Value {
+    let done = try await ChildProcess.run("mount", ["--bind", folder, second])
+    guard done.succeeded else { throw SmallDisk.Refused(description: "mount --bind") }
+    let result: Result<Value, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    _ = try await ChildProcess.run("umount", ["--lazy", second])
+    return try result.get()
+}
+
 /// A small file system that a test can fill and make larger.
 package struct SmallDisk: Sendable {
     /// The folder where it is mounted.

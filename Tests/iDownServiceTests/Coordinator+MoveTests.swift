@@ -744,6 +744,31 @@ import iDownloader
         }
     }
 
+    @Test(
+        .enabled("needs to mount a folder twice") { await Privilege.canMount() },
+        arguments: [false, true]
+    )
+    func `a file that another path of its folder is chosen for is not deleted`(
+        hasAnotherLink: Bool
+    ) async throws {
+        try await withPartial { hub, id, server in
+            let second = folder("second", in: hub)
+            try await withSecondMount(of: hub.files, at: second) {
+                try await hub.coordinator.edit(id, edit(directory: second))
+                try await waitForMove(hub, id)
+                #expect(hub.names == ["a.bin.part", "second"])
+                try await finish(hub, id, server, as: second + "/a.bin")
+                if hasAnotherLink { link(second + "/a.bin", second + "/mine.bin") }
+                let before = hub.names
+
+                try await hub.coordinator.edit(id, edit(directory: hub.files))
+                try await waitForMove(hub, id)
+                #expect(try await hub.record(id)?.request.directory == hub.files)
+                #expect(hub.names == before && before.contains("a.bin"))
+            }
+        }
+    }
+
     @Test func `a file goes to the trash under the name that a slow rename gives it`() async throws
     {
         let server = try FaultServer.serving(ServedFile(.small))

@@ -186,7 +186,7 @@ private struct FileMove: Sendable {
                     return nil
                 }
                 let source = try? OpenFolder(directory, fileSystem: fileSystem)
-                try source?.takeAway(old, of: file)
+                try source?.takeAway(old, of: file, nowNamed: new, in: target)
                 try target.synchronize()
                 return made
             }
@@ -259,7 +259,7 @@ private struct FileMove: Sendable {
                     }
                 }
                 do throws(FileError) {
-                    try source.takeAway(old, of: file)
+                    try source.takeAway(old, of: file, nowNamed: new, in: target)
                     try target.synchronize()
                     try source.synchronize()
                     return .done
@@ -421,8 +421,22 @@ extension OpenFolder {
 
     /// Removes the old name of a file that has its new name too, after a rename in two steps
     /// (linkat, unlinkat).
-    fileprivate func takeAway(_ name: String, of file: LocalFile) throws(FileError) {
-        if try has(name, as: file) { try fileSystem.unlink(name, in: number) }
+    ///
+    /// Both may be one and the same name, which stays: the folder has two paths, by a mount, or its
+    /// file system does not tell upper from lower case.
+    fileprivate func takeAway(
+        _ old: String,
+        of file: LocalFile,
+        nowNamed new: String,
+        in target: OpenFolder
+    ) throws(FileError) {
+        guard let status = try status(of: old), status.isRegular, isRecorded(status, as: file),
+            status.linkCount > 1
+        else { return }
+        // Another name that the user has made may count, too.
+        let isSameFolder = try identity() == target.identity()
+        guard !isSameFolder || old.lowercased() != new.lowercased() else { return }
+        try fileSystem.unlink(old, in: number)
     }
 }
 
