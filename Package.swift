@@ -212,6 +212,8 @@ let package = Package(
                 "CLinux",
                 "DBus",
                 "Executors",
+                "iDownSettings",
+                "iDownState",
                 "iDownView",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -334,6 +336,8 @@ let package = Package(
             dependencies: [
                 "DBus",
                 "iDownDesktop",
+                "iDownSettings",
+                "iDownState",
                 "iDownView",
                 "iDownTesting",
                 .product(name: "Logging", package: "swift-log"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
+import iDownState
 
 /// Runs the user's command (`WhenDoneCommand`) for each completed file, one after another.
 ///

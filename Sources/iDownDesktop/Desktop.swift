@@ -2,6 +2,8 @@
 
 package import DBus
 package import Logging
+package import iDownSettings
+import iDownState
 
 /// The desktop integration: follows the network, the battery and sleep, and shows downloads in
 /// notifications, task bars and job lists.
@@ -19,9 +21,9 @@ package actor Desktop {
 
     private let feed: DesktopFeed
     private let host: any DesktopHost
-    private var settings: DesktopSettings
-    private let settingsChanges: AsyncStream<DesktopSettings>
-    private let settingsChange: AsyncStream<DesktopSettings>.Continuation
+    private var settings: Settings
+    private let settingsChanges: AsyncStream<Settings>
+    private let settingsChange: AsyncStream<Settings>.Continuation
     private let sessions: AsyncStream<Connection>
     private let newSession: AsyncStream<Connection>.Continuation
     private let system: BusAddress
@@ -60,7 +62,7 @@ package actor Desktop {
     package init(
         feed: DesktopFeed,
         host: any DesktopHost,
-        settings: DesktopSettings,
+        settings: Settings,
         session: Connection?,
         system: BusAddress = .system,
         updateInterval: Duration = Desktop.updateInterval,
@@ -95,7 +97,7 @@ package actor Desktop {
     package nonisolated func use(_ session: Connection) { newSession.yield(session) }
 
     /// Applies changed settings.
-    package nonisolated func apply(_ settings: DesktopSettings) { settingsChange.yield(settings) }
+    package nonisolated func apply(_ settings: Settings) { settingsChange.yield(settings) }
 
     /// Runs until the task is cancelled.
     package func run() async {
@@ -255,18 +257,4 @@ package actor Desktop {
             presenting = nil
         }
     }
-}
-
-/// The user's settings for the desktop.
-package struct DesktopSettings: Hashable, Sendable {
-    /// Whether notifications are shown.
-    package var notifies = true
-    /// Whether the computer is kept from sleeping when idle while something downloads.
-    package var staysAwake = false
-    /// Whether downloads wait while the battery is low or a power saver profile is active.
-    package var holdsOnLowBattery = true
-    /// The command that runs for each completed file; empty for none; see ``CommandTemplate``.
-    package var whenDoneCommand: [String] = []
-
-    package init() {}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import iDownState
 
 /// Collects what happens to the tasks until the desktop takes it; adding to it never blocks.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import iDownState
 import iDownView
 
 /// The computer's conditions as the desktop's services report them; without such a service its
@@ -15,11 +16,6 @@ package struct DesktopConditions: Hashable, Sendable {
     package init() {}
 }
 
-/// A command that the user can give on the desktop.
-package enum DesktopVerb: String, Hashable, Sendable {
-    case pause, resume, retry, cancel
-}
-
 /// The download service as the desktop integration uses it.
 package protocol DesktopHost: Sendable {
     /// Receives the computer's conditions after each change.
@@ -30,9 +26,9 @@ package protocol DesktopHost: Sendable {
     /// Continues after sleep; may also be called without a sleep before it.
     func didWake() async
     /// Carries out a command on some tasks; tasks that do not allow it are skipped.
-    func carryOut(_ verb: DesktopVerb, on ids: [String]) async
+    func carryOut(_ command: Command, on ids: [String]) async
     /// Pauses all waiting and downloading tasks, or resumes all paused and failed ones.
-    func carryOutOnAll(_ verb: DesktopVerb) async
+    func carryOutOnAll(_ command: Command) async
     /// Continues a task with the link of a new download, which goes once the link has proven good.
     func carryOn(_ task: String, with new: String) async
     /// Leaves downloads to the browsers from now on: those of one host, or all for nil.

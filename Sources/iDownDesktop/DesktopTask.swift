@@ -1,69 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import iDownState
 import iDownView
 
 /// What the desktop needs to know of a task; it holds no secrets.
 package struct DesktopTask: Hashable, Sendable {
-    /// The state of a task.
-    package enum State: Hashable, Sendable {
-        case waiting, downloading, paused, completed, failed, cancelled
-    }
-
-    /// What happens on the desktop when the file is complete.
-    package enum WhenDone: String, Sendable {
-        case open, reveal
-    }
-
     package let id: String
-    package var state: State
+    package var state: TaskState.Kind
     /// The file's name; empty while it is not known, and nil for a private download.
-    package var name: String?
+    package var name: String? = ""
     /// The folder of the file, absolute.
-    package var directory: String
+    package var directory = ""
     /// The URL without user, password, query and fragment.
-    package var url: String
+    package var url = ""
     /// The host of the page that had the link, or else of the URL; empty for a private download.
-    package var site: String
+    package var site = ""
     /// The path of the finished file; nil before it is finished.
     package var path: String?
     /// The failure's message in English; empty where the task has not failed.
-    package var failure: String
+    package var failure = ""
     /// The failure's ErrorCode; empty where the task has not failed.
-    package var errorCode: String
+    package var errorCode = ""
+    /// What happens on the desktop when the file is complete.
     package var whenDone: WhenDone?
-    package var bytes: Int64
+    package var bytes: Int64 = 0
     /// The file's size in bytes; nil while it is not known.
     package var totalBytes: Int64?
-    package var bytesPerSecond: UInt64
+    package var bytesPerSecond: UInt64 = 0
 
-    package init(
-        id: String,
-        state: State,
-        name: String?,
-        directory: String,
-        url: String,
-        site: String = "",
-        path: String? = nil,
-        failure: String = "",
-        errorCode: String = "",
-        whenDone: WhenDone? = nil,
-        bytes: Int64 = 0,
-        totalBytes: Int64? = nil,
-        bytesPerSecond: UInt64 = 0
-    ) {
+    package init(id: String, state: TaskState.Kind) {
         self.id = id
         self.state = state
-        self.name = name
-        self.directory = directory
-        self.site = site
-        self.url = url
-        self.path = path
-        self.failure = failure
-        self.errorCode = errorCode
-        self.whenDone = whenDone
-        self.bytes = bytes
-        self.totalBytes = totalBytes
-        self.bytesPerSecond = bytesPerSecond
     }
 
     /// The title to show: the name, or else the last part of the URL's path.

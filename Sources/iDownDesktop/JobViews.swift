@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import iDownState
 import iDownView
 
 /// Shows downloads in KDE Plasma's list of jobs, with buttons to pause and cancel them:

@@ -2,6 +2,7 @@
 
 import DBus
 import Logging
+import iDownState
 
 /// Notifies the user of added, completed and failed downloads: Desktop Notifications Specification
 /// 1.2.

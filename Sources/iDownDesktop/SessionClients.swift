@@ -2,6 +2,8 @@
 
 import DBus
 import Logging
+import iDownSettings
+import iDownState
 
 /// All clients of session bus services, for as long as one connection to the bus lasts.
 struct SessionClients: Sendable {
@@ -58,7 +60,7 @@ struct SessionClients: Sendable {
     }
 
     /// Passes the news to all clients; waits for no other process.
-    func receive(_ news: DesktopNews, settings: DesktopSettings) async {
+    func receive(_ news: DesktopNews, settings: Settings) async {
         if settings.notifies { await notifier.receive(news) }
         await launcher.receive(news)
         await views.receive(news)
@@ -69,7 +71,7 @@ struct SessionClients: Sendable {
 
     /// Shows a summary as a notification; where notifications are off or not possible, opens the
     /// download folder.
-    func showSummary(_ summary: DesktopSummary, _ news: DesktopNews, settings: DesktopSettings)
+    func showSummary(_ summary: DesktopSummary, _ news: DesktopNews, settings: Settings)
         async
     {
         if settings.notifies, await notifier.showSummary(summary, Array(news.active.values)) {

@@ -121,7 +121,7 @@ struct Daemon {
         let desktop = Desktop(
             feed: feed,
             host: ServiceHost(coordinator: coordinator, engine: engine, manager: manager),
-            settings: DesktopSettings(settings),
+            settings: settings,
             session: connection,
             log: log
         )
@@ -134,7 +134,7 @@ struct Daemon {
             async let following: Void = {
                 for await _ in folderWatch.changes { await manager.readFolders() }
             }()
-            for await settings in newSettings { desktop.apply(DesktopSettings(settings)) }
+            for await settings in newSettings { desktop.apply(settings) }
             _ = await (reading, following)
         }
         defer { settingsUpdates.cancel() }

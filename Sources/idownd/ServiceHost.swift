@@ -29,19 +29,12 @@ struct ServiceHost: DesktopHost {
         await coordinator.awaken()
     }
 
-    func carryOut(_ verb: DesktopVerb, on ids: [String]) async {
-        let command: Command =
-            switch verb {
-            case .pause: .pause
-            case .resume: .resume
-            case .retry: .retry
-            case .cancel: .cancel
-            }
+    func carryOut(_ command: Command, on ids: [String]) async {
         var fitting: [TaskID] = []
         for id in ids.compactMap({ TaskID($0) }) {
             // The notification may be outdated: the task may be gone, or no longer be failed.
             guard let task = try? await coordinator.task(id) else { continue }
-            if verb != .retry || task.record.state == .failed { fitting.append(id) }
+            if command != .retry || task.record.state == .failed { fitting.append(id) }
         }
         // One that was removed in the meantime refuses the whole; then each has its own call. Errors are
         // ignored: a task was removed or has ended in the meantime.
@@ -49,11 +42,11 @@ struct ServiceHost: DesktopHost {
         for id in fitting { _ = try? await coordinator.carryOut(command, on: id) }
     }
 
-    func carryOutOnAll(_ verb: DesktopVerb) async {
-        switch verb {
+    func carryOutOnAll(_ command: Command) async {
+        switch command {
         case .pause: _ = try? await coordinator.carryOut(.pause, onAllIn: [.waiting, .downloading])
         case .resume: _ = try? await coordinator.carryOut(.resume, onAllIn: [.paused, .failed])
-        case .retry, .cancel: break
+        case .retry, .cancel, .remove: break
         }
     }
 
@@ -74,16 +67,5 @@ struct ServiceHost: DesktopHost {
         summary.paused = counts[.paused]
         summary.failed = counts[.failed]
         return summary
-    }
-}
-
-extension DesktopSettings {
-    /// Takes the desktop's part of the settings.
-    init(_ settings: Settings) {
-        self.init()
-        notifies = settings.notifies
-        staysAwake = settings.staysAwake
-        holdsOnLowBattery = settings.holdsOnLowBattery
-        whenDoneCommand = settings.whenDoneCommand
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import iDownState
 
 @testable import iDownDesktop
 
@@ -20,7 +21,7 @@ import Testing
 
     @Test func `a task that never ran and does not run is no news`() {
         let feed = DesktopFeed()
-        for state in [DesktopTask.State.waiting, .paused, .cancelled] {
+        for state in [TaskState.Kind.waiting, .paused, .cancelled] {
             feed.changed(.sample("1", state))
         }
         feed.removed("1")

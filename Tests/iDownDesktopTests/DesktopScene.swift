@@ -3,6 +3,8 @@
 import DBus
 import Logging
 import Synchronization
+import iDownSettings
+import iDownState
 import iDownTesting
 
 @testable import iDownDesktop
@@ -26,11 +28,11 @@ final class RecordingHost: DesktopHost {
 
     func didWake() async { keep("wake") }
 
-    func carryOut(_ verb: DesktopVerb, on ids: [String]) async {
-        keep("\(verb.rawValue) \(ids.joined(separator: " "))")
+    func carryOut(_ command: Command, on ids: [String]) async {
+        keep("\(command.rawValue) \(ids.joined(separator: " "))")
     }
 
-    func carryOutOnAll(_ verb: DesktopVerb) async { keep("\(verb.rawValue) all") }
+    func carryOutOnAll(_ command: Command) async { keep("\(command.rawValue) all") }
 
     func carryOn(_ task: String, with new: String) async { keep("continue \(task) with \(new)") }
 
@@ -63,7 +65,7 @@ struct DesktopScene {
     let desktop: Desktop
 
     /// Reports a completed task.
-    func complete(_ id: String, _ path: String, whenDone: DesktopTask.WhenDone? = nil) {
+    func complete(_ id: String, _ path: String, whenDone: WhenDone? = nil) {
         feed.changed(.sample(id, .completed, path: path, whenDone: whenDone))
     }
 }
@@ -71,7 +73,7 @@ struct DesktopScene {
 extension DesktopTask {
     static func sample(
         _ id: String = "1",
-        _ state: State,
+        _ state: TaskState.Kind,
         name: String = "file.iso",
         path: String? = nil,
         failure: String = "",
@@ -79,19 +81,26 @@ extension DesktopTask {
         bytes: Int64 = 0,
         total: Int64? = nil
     ) -> DesktopTask {
-        DesktopTask(
-            id: id,
-            state: state,
-            name: path.map { String($0.split(separator: "/").last ?? "") } ?? name,
-            directory: "/home/me/Downloads",
-            url: "https://example.org/file.iso",
-            site: "example.org",
-            path: path,
-            failure: failure,
-            whenDone: whenDone,
-            bytes: bytes,
-            totalBytes: total
-        )
+        var task = DesktopTask(id: id, state: state)
+        task.name = path.map { String($0.split(separator: "/").last ?? "") } ?? name
+        task.directory = "/home/me/Downloads"
+        task.url = "https://example.org/file.iso"
+        task.site = "example.org"
+        task.path = path
+        task.failure = failure
+        task.whenDone = whenDone
+        task.bytes = bytes
+        task.totalBytes = total
+        return task
+    }
+}
+
+extension Settings {
+    /// Settings under which the desktop asks the power services, too.
+    static var watchingPower: Settings {
+        var settings = Settings()
+        settings.holdsOnLowBattery = true
+        return settings
     }
 }
 
@@ -109,7 +118,7 @@ extension Logger {
 ///   - body: the test.
 /// - Throws: what `body` throws.
 func withDesktop(
-    settings: DesktopSettings = DesktopSettings(),
+    settings: Settings = .watchingPower,
     grace: Duration = .milliseconds(20),
     backOff: Duration = Desktop.backOff,
     _ body: (DesktopScene) async throws -> Void

@@ -3,6 +3,8 @@
 import DBus
 import Glibc
 import Testing
+import iDownSettings
+import iDownState
 import iDownTesting
 
 @testable import iDownDesktop
@@ -15,7 +17,7 @@ import iDownTesting
             let desktop = Desktop(
                 feed: feed,
                 host: RecordingHost(),
-                settings: DesktopSettings(),
+                settings: .watchingPower,
                 session: nil,
                 system: .address("unix:path=/nonexistent"),
                 updateInterval: .milliseconds(20),

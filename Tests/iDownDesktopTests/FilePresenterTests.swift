@@ -2,6 +2,7 @@
 
 import DBus
 import Testing
+import iDownState
 import iDownTesting
 
 @testable import iDownDesktop

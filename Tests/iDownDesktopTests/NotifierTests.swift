@@ -3,6 +3,8 @@
 import DBus
 import Synchronization
 import Testing
+import iDownSettings
+import iDownState
 import iDownTesting
 
 @testable import iDownDesktop
@@ -165,7 +167,7 @@ import iDownTesting
     }
 
     @Test func `starting the program with notifications off opens the folder`() async throws {
-        var settings = DesktopSettings()
+        var settings = Settings.watchingPower
         settings.notifies = false
         try await withDesktop(settings: settings) { scene in
             let log = try await FakeFileManager.serve(on: scene.connection)
@@ -182,7 +184,7 @@ import iDownTesting
             let log = try await FakeFileManager.serve(on: scene.connection)
             try await scene.bus.withNotificationServer(scene.connection) { mock in
                 try await scene.ready()
-                var settings = DesktopSettings()
+                var settings = Settings.watchingPower
                 settings.notifies = false
                 scene.desktop.apply(settings)
                 try await soon("notifications to stop") {
@@ -367,7 +369,7 @@ import iDownTesting
     }
 
     @Test func `no notifications are sent when they are off`() async throws {
-        var settings = DesktopSettings()
+        var settings = Settings.watchingPower
         settings.notifies = false
         try await withDesktop(settings: settings) { scene in
             let log = try await FakeFileManager.serve(on: scene.connection)

@@ -2,6 +2,8 @@
 
 import DBus
 import Testing
+import iDownSettings
+import iDownState
 import iDownTesting
 
 @testable import iDownDesktop
@@ -84,7 +86,7 @@ import iDownTesting
     }
 
     @Test func `idle sleep is inhibited only while something downloads`() async throws {
-        var settings = DesktopSettings()
+        var settings = Settings.watchingPower
         settings.staysAwake = true
         try await withDesktop(settings: settings) { scene in
             let log = try await serveSession(scene.connection)
@@ -106,7 +108,7 @@ import iDownTesting
     func `a session service that starts later or replaces another one is asked to inhibit sleep`()
         async throws
     {
-        var settings = DesktopSettings()
+        var settings = Settings.watchingPower
         settings.staysAwake = true
         try await withDesktop(settings: settings) { scene in
             try await scene.bus.withLogind(scene.connection) { mock in

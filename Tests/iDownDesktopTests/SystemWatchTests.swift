@@ -3,6 +3,7 @@
 import DBus
 import Synchronization
 import Testing
+import iDownSettings
 import iDownTesting
 
 @testable import iDownDesktop
@@ -60,7 +61,7 @@ import iDownTesting
     }
 
     @Test func `the power services are asked only if downloads wait for power`() async throws {
-        var settings = DesktopSettings()
+        var settings = Settings.watchingPower
         settings.holdsOnLowBattery = false
         try await withDesktop(settings: settings) { scene in
             try await scene.bus.withPowerProfiles(scene.connection) { mock in
@@ -93,7 +94,7 @@ import iDownTesting
                 let desktop = Desktop(
                     feed: DesktopFeed(),
                     host: host,
-                    settings: DesktopSettings(),
+                    settings: .watchingPower,
                     session: nil,
                     system: .address(bus.address),
                     log: .quiet
@@ -136,7 +137,7 @@ import iDownTesting
             let desktop = Desktop(
                 feed: DesktopFeed(),
                 host: RecordingHost(),
-                settings: DesktopSettings(),
+                settings: .watchingPower,
                 session: nil,
                 system: .address(bus.address),
                 log: .quiet
@@ -208,7 +209,7 @@ import iDownTesting
         let desktop = Desktop(
             feed: DesktopFeed(),
             host: RecordingHost(),
-            settings: DesktopSettings(),
+            settings: .watchingPower,
             session: nil,
             system: .address("unix:path=/nonexistent"),
             log: .quiet
@@ -249,7 +250,7 @@ import iDownTesting
             let desktop = Desktop(
                 feed: DesktopFeed(),
                 host: host,
-                settings: DesktopSettings(),
+                settings: .watchingPower,
                 session: session,
                 system: .address("unix:path=/nonexistent"),
                 log: .quiet
