@@ -43,7 +43,11 @@ extension Connection {
             sending: message,
             over: try openLink(),
             timeout: timeout
-        )
+        ) { [weak self] in
+            self?.assumeIsolated {
+                $0.pendingReplies[id]?.abandon(.noReply("No answer came in time."))
+            }
+        }
         return id
     }
 

@@ -32,10 +32,7 @@ final class EventLoop: Sendable {
     }
 
     private struct Timer: Sendable {
-        /// When the timer fires; nil while it is stopped.
-        var deadline: Instant?
-        /// The nanoseconds until the timer fires again; 0 for a timer that fires once.
-        var interval: Instant
+        let deadline: Instant
         let handler: Handler
     }
 
@@ -139,34 +136,19 @@ final class EventLoop: Sendable {
 
     // MARK: Times
 
-    /// Calls the handler after a number of nanoseconds.
+    /// Calls the handler once, after a number of nanoseconds.
     ///
     /// - Parameters:
-    ///   - wait: The nanoseconds to wait; nil adds a stopped timer, which ``setTimer(_:after:)``
-    ///     starts.
-    ///   - repeats: Whether the timer fires again after the same time, and so on.
+    ///   - wait: The nanoseconds to wait.
     ///   - handler: Runs on the thread.
     /// - Returns: The id of the timer.
     @discardableResult
-    func addTimer(after wait: Instant?, repeats: Bool, _ handler: @escaping Handler) -> Int {
-        let now = Self.now
+    func addTimer(after wait: Instant, _ handler: @escaping Handler) -> Int {
+        let deadline = Self.now + wait
         return change { state in
             state.lastID += 1
-            state.timers[state.lastID] = Timer(
-                deadline: wait.map { now + $0 },
-                interval: repeats ? wait ?? 0 : 0,
-                handler: handler
-            )
+            state.timers[state.lastID] = Timer(deadline: deadline, handler: handler)
             return state.lastID
-        }
-    }
-
-    /// Restarts a timer with a new wait, after which it repeats; nil stops it.
-    func setTimer(_ id: Int, after wait: Instant?) {
-        let now = Self.now
-        change { state in
-            state.timers[id]?.deadline = wait.map { now + $0 }
-            state.timers[id]?.interval = wait ?? 0
         }
     }
 
@@ -270,7 +252,7 @@ extension EventLoop {
             }
             guard state.rest == nil, state.items.isEmpty, !state.isEnding else { return 0 }
             state.isSleeping = true
-            guard let next = state.timers.values.compactMap(\.deadline).min() else { return -1 }
+            guard let next = state.timers.values.map(\.deadline).min() else { return -1 }
             guard next > now else { return 0 }
             // Rounded up: rounded down, the loop would spin through the last millisecond.
             return Int32(clamping: (next - now + 999_999) / 1_000_000)
@@ -290,8 +272,7 @@ extension EventLoop {
         guard state.withLock({ !$0.timers.isEmpty }) else { return [] }
         let now = Self.now
         return state.withLock { state in
-            state.timers.filter { $0.value.deadline.map { $0 <= now } ?? false }.keys.sorted()
-                .map { .timer($0) }
+            state.timers.filter { $0.value.deadline <= now }.keys.sorted().map { .timer($0) }
         }
     }
 
@@ -305,20 +286,9 @@ extension EventLoop {
             let watch = state.withLock { $0.watches[id] }
             if let watch, watch.isEnabled { watch.handler() }
         case .timer(let id):
-            fire(id)
+            // A handler that ran before may have removed this timer.
+            state.withLock { $0.timers.removeValue(forKey: id) }?.handler()
         }
-    }
-
-    private func fire(_ id: Int) {
-        let now = Self.now
-        let handler = state.withLock { state -> Handler? in
-            guard var timer = state.timers[id], let deadline = timer.deadline, deadline <= now
-            else { return nil }
-            timer.deadline = now + timer.interval
-            state.timers[id] = timer.interval > 0 ? timer : nil
-            return timer.handler
-        }
-        handler?()
     }
 }
 

@@ -70,25 +70,6 @@ extension Link {
                 nil
             )
         }
-        try libdbus.check("dbus_connection_set_timeout_functions") {
-            dbus_connection_set_timeout_functions(
-                pointer,
-                { timeout, context in
-                    guard let timeout, let link = Link.link(context) else { return 0 }
-                    return link.add(timeout: timeout) ? 1 : 0
-                },
-                { timeout, context in
-                    guard let timeout else { return }
-                    Link.link(context)?.remove(timeout: timeout)
-                },
-                { timeout, context in
-                    guard let timeout else { return }
-                    Link.link(context)?.toggle(timeout: timeout)
-                },
-                context,
-                nil
-            )
-        }
         dbus_connection_set_wakeup_main_function(
             pointer,
             { Link.link($0)?.scheduleDrain() },

@@ -4,10 +4,9 @@ internal import CDBus
 
 /// One private connection of libdbus, run by an event loop.
 ///
-/// libdbus needs a main loop: it asks for descriptors to be watched and timeouts to be kept
-/// (`Link+Watches.swift`, `Link+Timeouts.swift`), and for its messages to be dispatched. All of
-/// this happens on the thread of the owner's executor. This class is not Sendable; it belongs to
-/// its owner's isolation.
+/// libdbus needs a main loop: it asks for descriptors to be watched (`Link+Watches.swift`), and for
+/// its messages to be dispatched. All of this happens on the thread of the owner's executor. This
+/// class is not Sendable; it belongs to its owner's isolation.
 final class Link {
     /// The most messages handled in a row before other jobs of the executor run.
     private static let messagesInARow = 64
@@ -30,7 +29,6 @@ final class Link {
 
     /// The watches by their addresses, by which handlers find them; libdbus stores the loop's ids.
     var watches: [Int: OpaquePointer] = [:]
-    var timeouts: [Int: OpaquePointer] = [:]
     var hasFilter = false
     private var isDraining = false
     private var isDrainScheduled = false
@@ -85,13 +83,12 @@ final class Link {
         }
     }
 
-    /// Closes the connection and removes its watches and timeouts; further calls do nothing.
+    /// Closes the connection and removes its watches; further calls do nothing.
     func close() {
         guard !isClosed else { return }
         isClosed = true
         dbus_connection_close(pointer)
         dbus_connection_set_watch_functions(pointer, nil, nil, nil, nil, nil)
-        dbus_connection_set_timeout_functions(pointer, nil, nil, nil, nil, nil)
         dbus_connection_set_wakeup_main_function(pointer, nil, nil, nil)
         dbus_connection_set_dispatch_status_function(pointer, nil, nil, nil)
         // libdbus aborts when a filter is removed that was not added.
@@ -101,11 +98,10 @@ final class Link {
 
     // MARK: Dispatching
 
-    /// Lets libdbus handle a watch or a timeout, then passes the received messages to the filter.
+    /// Lets libdbus handle a watch, then passes the received messages to the filter.
     ///
     /// - Returns: Whether at least ``messagesOfALoad`` messages came, so that more may wait to be
     ///   read.
-    @discardableResult
     func work(_ body: () -> Void) -> Bool {
         // Messages that libdbus reports meanwhile are dispatched below; they need no scheduled
         // drain.
@@ -122,7 +118,7 @@ final class Link {
     func scheduleDrain(after pause: EventLoop.Instant = 0) {
         guard !isDraining, !isDrainScheduled, !isClosed else { return }
         isDrainScheduled = true
-        loop.addTimer(after: pause, repeats: false) { [weak owner] in
+        loop.addTimer(after: pause) { [weak owner] in
             owner?.assumeIsolated { connection in
                 connection.link?.isDrainScheduled = false
                 connection.link?.drain()

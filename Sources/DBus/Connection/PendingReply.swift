@@ -4,29 +4,43 @@ internal import CDBus
 
 /// A call without a reply yet: libdbus's pending call, and the task that waits for the reply.
 ///
-/// It belongs to the connection's isolation. It ends exactly once: by the reply, by libdbus's
-/// timeout, or by ``abandon(_:)``.
+/// It belongs to the connection's isolation. It ends exactly once: by the reply, or by
+/// ``abandon(_:)``.
 final class PendingReply {
     private let link: Link
     private var pending: OpaquePointer?
     private var outcome: Result<WireReader, BusError>?
     private var continuation: CheckedContinuation<Result<WireReader, BusError>, Never>?
+    /// The timer that abandons the call; nil if the call waits without limit.
+    private var timer: Int?
 
     /// Sends a call, with `dbus_connection_send_with_reply`.
     ///
-    /// The call is abandoned after the timeout; 24 days or more mean no timeout. An outcome that comes
-    /// before anybody waits for it is kept.
+    /// An outcome that comes before anybody waits for it is kept.
+    ///
+    /// - Parameters:
+    ///   - message: The call.
+    ///   - link: The link to send over.
+    ///   - timeout: The time after which `onTimeout` runs; 24 days or more mean no timeout.
+    ///   - onTimeout: Runs on the thread of the link.
+    /// - Throws: `Disconnected`; `NoMemory`.
     init(
         sending message: borrowing Message,
         over link: Link,
-        timeout: Duration
+        timeout: Duration,
+        onTimeout: @escaping EventLoop.Handler
     ) throws(BusError) {
         self.link = link
         var pending: OpaquePointer?
         let pointer = message.pointer
-        let milliseconds = Self.milliseconds(timeout)
+        // The connection's own timer ends the call, so that libdbus needs none.
         try link.libdbus.check("dbus_connection_send_with_reply") {
-            dbus_connection_send_with_reply(link.pointer, pointer, &pending, milliseconds)
+            dbus_connection_send_with_reply(
+                link.pointer,
+                pointer,
+                &pending,
+                DBUS_TIMEOUT_INFINITE
+            )
         }
         // On a closed connection, libdbus reports success but makes no pending call.
         guard let pending else { throw .connectionClosed }
@@ -47,14 +61,17 @@ final class PendingReply {
             release()
             throw error
         }
-        if dbus_pending_call_get_completed(pending) != 0 { arrived() }
+        if dbus_pending_call_get_completed(pending) != 0 {
+            arrived()
+        } else {
+            timer = Self.wait(timeout).map { link.loop.addTimer(after: $0, onTimeout) }
+        }
     }
 
-    private static func milliseconds(_ duration: Duration) -> CInt {
-        let (seconds, attoseconds) = duration.components
-        guard seconds < Int64(CInt.max) / 1000 else { return DBUS_TIMEOUT_INFINITE }
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        return CInt(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    private static func wait(_ timeout: Duration) -> EventLoop.Instant? {
+        guard timeout < .seconds(24 * 86_400) else { return nil }
+        let (seconds, attoseconds) = max(.zero, timeout).components
+        return EventLoop.Instant(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 
     deinit {
@@ -91,6 +108,8 @@ final class PendingReply {
     }
 
     private func release() {
+        if let timer { link.loop.removeTimer(timer) }
+        timer = nil
         guard let pending else { return }
         self.pending = nil
         dbus_pending_call_cancel(pending)

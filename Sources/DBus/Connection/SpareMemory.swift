@@ -48,7 +48,7 @@ final class SpareMemory: Sendable {
         }
         guard !isWaiting else { return }
         // The timer keeps this object, and the loop keeps the timer.
-        loop.addTimer(after: Self.pause, repeats: false) {
+        loop.addTimer(after: Self.pause) {
             let isNeeded = self.state.withLock { state in
                 defer { (state.isWaiting, state.hasEnded) = (false, false) }
                 return state.calls > 0 || state.hasEnded
