@@ -8,25 +8,21 @@ internal import CDBus
 extension WireReader {
     /// Returns the open files of a received message, with `dbus_message_iter_get_basic`.
     ///
-    /// - Parameters:
-    ///   - message: The message, which keeps its own copies.
-    ///   - numbers: The file number of each value of type `h`, in the order of the values.
-    /// - Returns: The files by their numbers. A file is missing if none came for its number, or if
-    ///   this process has no free descriptor for it.
-    static func descriptors(
-        of message: OpaquePointer,
-        numbered numbers: [UInt32]
-    ) -> [UInt32: OpenDescriptor] {
-        var found: [UInt32: OpenDescriptor] = [:]
-        var rest = numbers[...]
+    /// - Parameter message: The message, which keeps its own copies.
+    /// - Returns: The file of each value of type `h`, in the order of the values. It is nil if none
+    ///   came for the value, or if this process has no free descriptor for it.
+    static func descriptors(of message: OpaquePointer) -> [OpenDescriptor?] {
+        var found: [OpenDescriptor?] = []
         var iterator = DBusMessageIter()
-        guard dbus_message_iter_init(message, &iterator) != 0 else { return [:] }
+        guard dbus_message_contains_unix_fds(message) != 0,
+            dbus_message_iter_init(message, &iterator) != 0
+        else { return [] }
         walk(&iterator) { iterator in
-            // Each read of a value makes another copy of its file.
-            guard let number = rest.popFirst(), found[number] == nil else { return }
+            // Any number of values may mean one file, and each read makes another copy of it.
+            guard found.count < OpenDescriptor.mostInMessage else { return }
             var descriptor: CInt = -1
             dbus_message_iter_get_basic(&iterator, &descriptor)
-            if descriptor >= 0 { found[number] = OpenDescriptor(owning: descriptor) }
+            found.append(descriptor >= 0 ? OpenDescriptor(owning: descriptor) : nil)
         }
         return found
     }

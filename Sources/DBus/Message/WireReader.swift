@@ -20,18 +20,9 @@ public struct WireReader: Sendable {
     /// The error for a call whose arguments take too much memory; nil for other messages.
     private var limitError: ErrorName?
     private var depth = 0
-    private var files = Files.refused
-    /// The file numbers of the values of type `h`, in the order of the values.
-    private var listed: [UInt32] = []
-
-    /// How to treat the open files of the message.
-    private enum Files {
-        case refused
-        /// Only collect their numbers.
-        case listed
-        /// The files by their numbers in the message.
-        case taken([UInt32: OpenDescriptor])
-    }
+    /// The open files of the values of type `h` that are still to be read, in the order of the
+    /// values; nil if the message's files are refused.
+    private var files: ArraySlice<OpenDescriptor?>?
 
     /// Creates a reader for a message that libdbus has received, with `dbus_message_marshal`.
     ///
@@ -55,14 +46,7 @@ public struct WireReader: Sendable {
         memory = limits?.memory ?? Self.maximumMemory
         limitError = limits?.error
         body = try Body(of: message, libdbus: libdbus)
-        guard takesDescriptors else { return }
-        files = .taken([:])
-        guard dbus_message_contains_unix_fds(message) != 0 else { return }
-        var scout = self
-        scout.files = .listed
-        // A mistake in the values is reported when they are read for use.
-        _ = try? scout.readValues()
-        files = .taken(Self.descriptors(of: message, numbered: scout.listed))
+        if takesDescriptors { files = Self.descriptors(of: message)[...] }
     }
 
     /// Creates a reader for the values of a writer.
@@ -70,11 +54,7 @@ public struct WireReader: Sendable {
         signature = writer.signature
         body = Body(copying: writer.bytes)
         memory = Self.maximumMemory
-        files = .taken(
-            Dictionary(
-                uniqueKeysWithValues: writer.descriptors.enumerated().map { (UInt32($0), $1) }
-            )
-        )
+        files = (writer.descriptors as [OpenDescriptor?])[...]
     }
 
     /// Creates a reader for any bytes.
@@ -94,17 +74,12 @@ public struct WireReader: Sendable {
 
     /// Returns all arguments, and the bytes of memory that they take.
     func measuredValues() throws(DecodingFailure) -> (values: [Value], memory: Int) {
-        var reader = self
-        let values = try reader.readValues()
-        return (values, memory - reader.memory)
-    }
-
-    private mutating func readValues() throws(DecodingFailure) -> [Value] {
         try Self.check(signature)
+        var reader = self
         var types = ArraySlice(signature.rawValue.utf8)
         var values: [Value] = []
-        while !types.isEmpty { values.append(try value(&types)) }
-        return values
+        while !types.isEmpty { values.append(try reader.value(&types)) }
+        return (values, memory - reader.memory)
     }
 
     /// Reads the next argument of a call.
@@ -375,18 +350,13 @@ public struct WireReader: Sendable {
     }
 
     mutating func descriptor() throws(DecodingFailure) -> OpenDescriptor {
-        let number = try number() as UInt32
-        switch files {
-        case .refused: throw DecodingFailure("a Unix descriptor, which is not taken")
-        case .listed:
-            listed.append(number)
-            return OpenDescriptor(owning: -1)
-        case .taken(let descriptors):
-            guard let descriptor = descriptors[number] else {
-                throw DecodingFailure("a Unix descriptor that is none")
-            }
-            return descriptor
+        // The number of the file in the message, which libdbus has used to find the file.
+        _ = try number() as UInt32
+        guard files != nil else { throw DecodingFailure("a Unix descriptor, which is not taken") }
+        guard let descriptor = files?.popFirst() ?? nil else {
+            throw DecodingFailure("a Unix descriptor that is none")
         }
+        return descriptor
     }
 
     private mutating func align(to boundary: Int) {
