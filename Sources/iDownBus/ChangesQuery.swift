@@ -42,23 +42,3 @@ extension ChangesQuery {
         OptionName("next").refusal("must be what the last answer gave for the same serial")
     }
 }
-
-/// One page of the changes since a serial.
-package struct ChangesPage: Sendable {
-    /// The newest serial; the changes up to it are complete once `next` is empty.
-    package var serial: UInt64
-    /// The place of the next page, for the next query; empty on the last page.
-    package var next: String
-    /// The tasks that changed, in the order of their last changes.
-    package var tasks: TaskListing
-    /// The ids of the tasks that were removed; only on the last page.
-    package var removed: [String]
-
-    /// Creates a page.
-    package init(serial: UInt64, next: String, tasks: TaskListing, removed: [String]) {
-        self.serial = serial
-        self.next = next
-        self.tasks = tasks
-        self.removed = removed
-    }
-}

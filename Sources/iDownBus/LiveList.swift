@@ -157,6 +157,9 @@ public enum ListNews: Sendable {
 /// with the changes. After a restart of the service, or if signals were lost because too many were
 /// waiting, it asks for the changes since the last serial. If the service no longer knows these
 /// changes, the sequence begins again with the whole list. It ends with the connection.
+///
+/// The sequence of ``ManagerClient/listSignals()`` asks for nothing: in all these cases its element
+/// is ``ListNews/anew``.
 public struct ListNewsSequence: AsyncSequence, Sendable {
     /// The error that iterating can throw.
     public typealias Failure = ManagerError
@@ -165,6 +168,9 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
     let properties: [TaskProperty]
     /// The moment at which the news begin; nil to begin with the whole list.
     var start: Start?
+    /// Whether the sequence asks for tasks; otherwise it only tells that all of them are to be
+    /// asked for.
+    var asks = true
 
     /// A moment at which news begin.
     struct Start: Sendable {
@@ -181,14 +187,13 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
     }
 
     /// Creates an iterator.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(client: client, properties: properties, start: start)
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     /// An iterator.
     public struct Iterator: AsyncIteratorProtocol {
-        let client: ManagerClient
-        let properties: [TaskProperty]
+        private let client: ManagerClient
+        private let properties: [TaskProperty]
+        private let asks: Bool
         /// The moment at which to begin; nil once used, and to begin with the whole list.
         private var start: Start?
         private var signals: SignalSequence<Proxy.Event>.Iterator?
@@ -208,10 +213,11 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
         /// answer, and from the start for news that begin at a moment.
         private var hasBegun: Bool
 
-        init(client: ManagerClient, properties: [TaskProperty], start: Start?) {
-            self.client = client
-            self.properties = properties
-            self.start = start
+        init(_ sequence: ListNewsSequence) {
+            client = sequence.client
+            properties = sequence.properties
+            asks = sequence.asks
+            start = sequence.start
             hasBegun = start != nil
         }
 
@@ -222,8 +228,9 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)?
         ) async throws(ManagerError) -> ListNews? {
             while rest.isEmpty {
-                if signals == nil { try await listen() }
-                if isBehind {
+                if signals == nil {
+                    try await listen()
+                } else if isBehind {
                     try await catchUp()
                 } else if try await !hear() {
                     return nil
@@ -243,7 +250,8 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             } else {
                 signals = try await client.signalsAndOwners().makeAsyncIterator()
             }
-            (reading, isBehind) = (nil, start == nil)
+            (reading, isBehind) = (nil, asks && start == nil)
+            if !asks { rest = [.anew] }
             // The present owner; if no service runs, the first call starts one.
             if case .owner(nil) = try? await signals?.next() { isNextKnown = start != nil }
             start = nil
@@ -263,6 +271,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             switch event {
             case nil: return false
             case .owner(nil): rest = [.left]
+            case .owner where !asks: rest = [.anew]
             case .owner:
                 rest = [.came]
                 // The pages of the previous service are void.
@@ -271,10 +280,13 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             case .signal(let signal):
                 let news = ManagerNews(signal)
                 rest = [news?.ofList].compactMap(\.self)
-                if case .added(let ids, _) = news {
-                    announced.formUnion(ids)
-                    isBehind = true
+                guard case .added(let ids, _) = news else { break }
+                guard asks else {
+                    rest = [.anew]
+                    break
                 }
+                announced.formUnion(ids)
+                isBehind = true
             }
             return true
         }
@@ -361,6 +373,18 @@ extension ManagerClient {
     /// - Returns: The news, for one task to iterate over.
     public func listNews(properties: [TaskProperty] = []) -> ListNewsSequence {
         ListNewsSequence(client: self, properties: properties)
+    }
+
+    /// Returns the changes of the list, for clients that ask for its pages themselves
+    /// (``findTasks(_:)``); does not start the service.
+    ///
+    /// The first element is ``ListNews/anew``: ask for all pages again. The same element follows
+    /// whenever a service starts, many tasks are added at once, or signals are lost because too
+    /// many were waiting.
+    ///
+    /// - Returns: The news, for one task to iterate over.
+    public func listSignals() -> ListNewsSequence {
+        ListNewsSequence(client: self, properties: [], asks: false)
     }
 
     /// Returns the changes of the list from now on, without the list; starts the service.

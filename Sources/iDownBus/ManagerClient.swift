@@ -104,11 +104,13 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    /// Returns a sequence of the service's comings and goings, from the moment this method returns.
+    /// Returns the comings (true) and goings (false) of the service, from the moment this method
+    /// returns.
     ///
-    /// - Returns: A sequence for one task to iterate over.
-    public func presence() async throws(ManagerError) -> ManagerPresence {
-        try await asking { () throws(BusError) in ManagerPresence(try await ownerChanges()) }
+    /// - Returns: A sequence for one task to iterate over. It continues after a restart of the
+    ///   service and ends with the connection.
+    public func presence() async throws(ManagerError) -> SignalSequence<Bool> {
+        try await asking { () throws(BusError) in try await ownerChanges() }
     }
 
     func call<each Input: BusType, each Output: BusType>(

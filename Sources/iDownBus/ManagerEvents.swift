@@ -2,48 +2,6 @@
 
 internal import DBus
 
-/// The comings (true) and goings (false) of the service, in order; one task may iterate over them.
-///
-/// The sequence continues after a restart of the service and ends with the connection.
-public struct ManagerPresence: AsyncSequence, Sendable {
-    /// The error that iterating can throw.
-    public typealias Failure = ManagerError
-
-    private let signals: SignalSequence<Bool>
-
-    init(_ signals: SignalSequence<Bool>) {
-        self.signals = signals
-    }
-
-    /// Creates an iterator.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(signals: signals.makeAsyncIterator())
-    }
-
-    /// An iterator.
-    public struct Iterator: AsyncIteratorProtocol {
-        var signals: SignalSequence<Bool>.Iterator
-
-        /// Returns whether the service is on the bus now; nil at the end.
-        ///
-        /// - Throws: `LimitsExceeded` if too many elements were waiting to be read.
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async throws(ManagerError) -> Bool? {
-            do throws(BusError) {
-                return try await signals.next(isolation: actor)
-            } catch {
-                throw ManagerError(error)
-            }
-        }
-
-        /// Returns whether the service is on the bus now; nil at the end.
-        public mutating func next() async throws(ManagerError) -> Bool? {
-            try await next(isolation: nil)
-        }
-    }
-}
-
 /// The service's signals about tasks, in the order in which they were sent; one task may iterate.
 ///
 /// A signal about many tasks becomes one event for each of them. The sequence continues after a

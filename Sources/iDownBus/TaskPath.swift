@@ -19,13 +19,6 @@ public struct TaskPath: Hashable, Sendable {
         objectPath = path
     }
 
-    /// Decodes a path; nil if it is not the path of a task.
-    public init?(_ path: ObjectPath) {
-        guard let id = Self.id(at: path) else { return nil }
-        self.id = id
-        objectPath = path
-    }
-
     /// Returns the id of the task at a path; nil if it is not the path of a task.
     public static func id(at path: ObjectPath) -> String? {
         guard path.rawValue.hasPrefix(prefix) else { return nil }

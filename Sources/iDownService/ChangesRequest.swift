@@ -4,6 +4,18 @@ import iDownBus
 import iDownData
 import iDownState
 
+/// One page of the changes since a serial.
+struct ChangesPage: Sendable {
+    /// The newest serial; the changes up to it are complete once `next` is empty.
+    let serial: UInt64
+    /// The place of the next page, for the next query; empty on the last page.
+    let next: String
+    /// The tasks that changed, in the order of their last changes.
+    let tasks: TaskListing
+    /// The ids of the tasks that were removed; only on the last page.
+    let removed: [String]
+}
+
 /// One page of what changed in the list after a serial: a call of GetChangesSince.
 struct ChangesRequest: Sendable {
     let since: Int64

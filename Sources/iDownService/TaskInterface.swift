@@ -28,7 +28,7 @@ struct TaskInterface: Sendable {
                 )
             ],
             contains: { path in
-                guard let id = TaskPath(path)?.id else { return false }
+                guard let id = TaskPath.id(at: path) else { return false }
                 return try await service.hasTask(id)
             },
             children: { try await service.coordinator.taskIDs().map(\.description) }

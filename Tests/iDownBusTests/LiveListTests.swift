@@ -94,6 +94,34 @@ import iDownTesting
         }
     }
 
+    @Test func `the signals of the list tell when to ask for it, and ask for nothing`() async throws
+    {
+        try await withPrivateBus { bus in
+            // It has no methods: a question would end the sequence.
+            let service = try await Connection.open(.address(bus.address))
+            let path = Contract.managerPath
+            _ = try await service.requestName(Contract.busName)
+            let client = try await ManagerClient.connect(to: .address(bus.address))
+            var news = client.listSignals().makeAsyncIterator()
+            guard case .anew = try await news.next() else { throw Unexpected() }
+            try await service.emit(Contract.Signal.taskRemoved, at: path, "7")
+            guard case .event(.removed("7")) = try await news.next() else { throw Unexpected() }
+            try await service.emit(Contract.Signal.tasksRemoved, at: path, ["8"], 3)
+            guard case .removed(["8"]) = try await news.next() else { throw Unexpected() }
+            // The signal has neither names nor URLs.
+            try await service.emit(Contract.Signal.tasksAdded, at: path, ["9"], [:], 4)
+            guard case .anew = try await news.next() else { throw Unexpected() }
+            try await service.releaseName(Contract.busName)
+            guard case .left = try await news.next() else { throw Unexpected() }
+            _ = try await service.requestName(Contract.busName)
+            guard case .anew = try await news.next() else { throw Unexpected() }
+            await service.close()
+            await client.close()
+        }
+    }
+
+    private struct Unexpected: Error {}
+
     /// The bus answers so for a service that has ended.
     private static func takeAnswer(_ left: borrowing Mutex<Int>) throws {
         let isLeft = left.withLock { left in

@@ -8,7 +8,7 @@ import iDownBus
     @Test func `an id and its path name each other`() throws {
         let path = try #require(TaskPath(id: "42"))
         #expect(path.objectPath == "/org/idown/Manager1/task/42")
-        #expect(TaskPath("/org/idown/Manager1/task/42")?.id == "42")
+        #expect(TaskPath.id(at: "/org/idown/Manager1/task/42") == "42")
     }
 
     @Test(arguments: ["", "0", "-1", "+1", "007", " 1", "1 ", "x", "١", "9223372036854775808"])
@@ -22,7 +22,7 @@ import iDownBus
         "/org/idown/Manager1/task/x", "/org/other/task/1",
     ])
     func `another path is no task's`(text: String) throws {
-        #expect(TaskPath(try ObjectPath(validating: text)) == nil)
+        #expect(TaskPath.id(at: try ObjectPath(validating: text)) == nil)
     }
 
     @Test func `a path in place of an id means its id`() {
