@@ -116,16 +116,13 @@ actor Keyring: StoredLogins, LoginVault {
 
     var isOpen: Bool {
         get async {
-            guard let link = reachableLink else { return false }
-            return await attempt { () throws(BusError) in try await link.urlLogins().isOpen }
-                ?? false
+            await askForURLLogins { logins throws(BusError) in try await logins.isOpen } ?? false
         }
     }
 
     func keep(_ logins: URLLogins, at id: String) async -> Bool {
-        guard let link = reachableLink else { return false }
-        let isKept = await attempt { () throws(BusError) in
-            try await link.urlLogins().keep(logins.text, at: id)
+        let isKept = await askForURLLogins { kept throws(BusError) in
+            try await kept.keep(logins.text, at: id)
         }
         if isKept == true { remember(logins, at: id) }
         return isKept ?? false
@@ -142,22 +139,26 @@ actor Keyring: StoredLogins, LoginVault {
     }
 
     func areGone(keptAt id: String) async -> Bool {
-        guard let link = reachableLink else { return false }
-        return await attempt { () throws(BusError) in try await link.urlLogins().lacks(id) }
-            ?? false
+        await askForURLLogins { logins throws(BusError) in try await logins.lacks(id) } ?? false
     }
 
     var ids: [String] {
         get async {
-            guard let link = reachableLink else { return [] }
-            return await attempt { () throws(BusError) in try await link.urlLogins().ids } ?? []
+            await askForURLLogins { logins throws(BusError) in try await logins.ids } ?? []
         }
     }
 
     func forget(_ id: String) async {
         cache[id] = nil
-        guard let link = reachableLink else { return }
-        _ = await attempt { () throws(BusError) in try await link.urlLogins().forget(id) }
+        _ = await askForURLLogins { logins throws(BusError) in try await logins.forget(id) }
+    }
+
+    /// Returns what a keyring that runs answers; nil where none does.
+    private func askForURLLogins<Value>(
+        _ body: (KeptURLLogins) async throws(BusError) -> Value
+    ) async -> Value? {
+        guard let link = reachableLink else { return nil }
+        return await attempt { () throws(BusError) in try await body(link.urlLogins()) }
     }
 
     private func remember(_ logins: URLLogins, at id: String) {
