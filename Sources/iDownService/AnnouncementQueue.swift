@@ -14,18 +14,6 @@ struct AnnouncementQueue {
         let told: TaskSnapshot?
         /// The task as it is now; nil where it is gone.
         var now: TaskSnapshot?
-        var audience = Audience.all
-    }
-
-    /// The clients that do not know the change of a task yet.
-    indirect enum Audience: Sendable {
-        case all
-        /// Clients that follow the task's object; the manager's signals have told the change
-        /// already.
-        case objects
-        /// All clients; those that follow the object were last told `object`, or nothing where it
-        /// is nil.
-        case allSince(object: TaskSnapshot?)
     }
 
     /// Something to tell.
@@ -44,11 +32,9 @@ struct AnnouncementQueue {
 
     private var entries: [TaskID: Entry] = [:]
     /// What is to be told, in order; a task whose entry is gone has nothing to tell.
-    private var order = Lane()
+    private var order = Lane<Item>()
     /// The tasks that replies wait for, told first so that no reply waits for other changes.
-    private var hastened = Lane()
-    /// The changes that only objects tell, behind all others.
-    private var objects = Lane()
+    private var hastened = Lane<Item>()
     private var fences: [Int: Fence] = [:]
     private var fencesByTask: [TaskID: [Int]] = [:]
     private var lastFence = 0
@@ -74,23 +60,17 @@ struct AnnouncementQueue {
         }
     }
 
-    var isEmpty: Bool { entries.isEmpty && order.isEmpty }
-
-    /// Whether a change may be told at once, because nothing waits but changes for objects.
-    var hasNothingBefore: Bool { order.isEmpty }
+    var isEmpty: Bool { order.isEmpty }
 
     func contains(_ id: TaskID) -> Bool { entries[id] != nil }
 
     /// Adds a change; it is merged with a waiting change of the same task.
     mutating func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
-        if let entry = entries[id] {
+        guard entries[id] == nil else {
             entries[id]?.now = now
-            // The manager's signals have told the waiting change and must not repeat it.
-            guard case .objects = entry.audience else { return }
-            entries[id] = Entry(told: told, now: now, audience: .allSince(object: entry.told))
-        } else {
-            entries[id] = Entry(told: told, now: now)
+            return
         }
+        entries[id] = Entry(told: told, now: now)
         order.append(.task(id))
     }
 
@@ -98,16 +78,6 @@ struct AnnouncementQueue {
     mutating func put(_ many: ManyChanged) {
         order.append(.many(many))
         manyWaiting += 1
-    }
-
-    /// Adds a change that only the task's object still has to tell.
-    mutating func putForObject(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
-        if entries[id] != nil {
-            entries[id]?.now = now
-        } else {
-            entries[id] = Entry(told: told, now: now, audience: .objects)
-            objects.append(.task(id))
-        }
     }
 
     /// Holds a reply back until all changes of these tasks put so far have been taken.
@@ -119,14 +89,7 @@ struct AnnouncementQueue {
             order.append(.reply(reply))
             return true
         }
-        let missing = Set(
-            ids.filter { id in
-                switch entries[id]?.audience {
-                case .all, .allSince: true
-                case .objects, nil: false
-                }
-            }
-        )
+        let missing = Set(ids.filter(contains))
         guard !missing.isEmpty else { return false }
         lastFence += 1
         fences[lastFence] = Fence(missing: missing.count, reply: reply)
@@ -137,7 +100,7 @@ struct AnnouncementQueue {
 
     /// Takes out the next item, which the caller tells at once.
     mutating func takeFirst() -> Item? {
-        let item = hastened.takeFirst() ?? order.takeFirst() ?? objects.takeFirst()
+        let item = hastened.takeFirst() ?? order.takeFirst()
         if case .many = item { manyWaiting -= 1 }
         return item
     }
@@ -172,20 +135,20 @@ struct AnnouncementQueue {
         self = AnnouncementQueue()
         return replies
     }
+}
 
-    /// A queue of items, first in, first out, that frees what is taken.
-    private struct Lane {
-        /// The first items in reverse order, the very first one at the end.
-        private var front: [Item] = []
-        private var back: [Item] = []
+/// A queue of items, first in, first out, that frees what is taken.
+struct Lane<Item> {
+    /// The first items in reverse order, the very first one at the end.
+    private var front: [Item] = []
+    private var back: [Item] = []
 
-        var isEmpty: Bool { front.isEmpty && back.isEmpty }
+    var isEmpty: Bool { front.isEmpty && back.isEmpty }
 
-        mutating func append(_ item: Item) { back.append(item) }
+    mutating func append(_ item: Item) { back.append(item) }
 
-        mutating func takeFirst() -> Item? {
-            if front.isEmpty { (front, back) = (back.reversed(), []) }
-            return front.popLast()
-        }
+    mutating func takeFirst() -> Item? {
+        if front.isEmpty { (front, back) = (back.reversed(), []) }
+        return front.popLast()
     }
 }

@@ -13,17 +13,13 @@ extension BusAnnouncer {
 
     /// Tells the change of a task since clients were last told of it.
     func tell(_ id: TaskID, _ entry: AnnouncementQueue.Entry) {
+        let late = takeObject(id)
         guard let now = entry.now else {
             told[id] = nil
             toldSerials[id] = nil
-            if case .objects = entry.audience {
-                tellRemoval(of: id, toObjectsOnly: true)
-            } else {
-                tellRemoval(of: id, toObjectsOnly: false)
-            }
-            return
+            emit(Contract.Signal.taskRemoved, id.description)
+            return tellObject(TaskNews(id: id, told: nil, now: nil))
         }
-        if case .objects = entry.audience { return tellObject(from: entry.told, to: now) }
         let task = TaskProperties(now)
         toldSerials[id] = now.record.state == .downloading ? now.record.serial : nil
         if let before = entry.told {
@@ -37,14 +33,15 @@ extension BusAnnouncer {
                 wasRunning: wasRunning,
                 isRunning: isRunning
             )
-            if case .allSince(let object) = entry.audience {
-                tellObject(from: object, to: now)
+            if let late {
+                tellObject(TaskNews(id: id, told: late.told, now: now))
             } else {
                 tellProperties(differences, of: task.withoutQueries)
             }
         } else {
             told[id] = now.live?.withoutSegments
-            tellAddition(of: task.withoutQueries)
+            emit(Contract.Signal.taskAdded, task.id, task.withoutQueries)
+            tellObject(task.withoutQueries)
         }
     }
 
@@ -63,19 +60,15 @@ extension BusAnnouncer {
         }
     }
 
-    /// Tells on a task's object what one signal has told about many tasks.
-    private func tellObject(from before: TaskSnapshot?, to now: TaskSnapshot) {
+    /// Tells news on the task's object alone.
+    func tellObject(_ news: TaskNews) {
+        guard let now = news.now else { return tellRemoval(of: news.id) }
         let task = TaskProperties(now).withoutQueries
-        guard let before else { return tellObject(task) }
+        guard let before = news.told else { return tellObject(task) }
         tellProperties(
             task.properties(changedSince: TaskProperties(before).withoutQueries),
             of: task
         )
-    }
-
-    private func tellAddition(of task: TaskProperties) {
-        emit(Contract.Signal.taskAdded, task.id, task)
-        tellObject(task)
     }
 
     /// Tells of a new object.
@@ -90,8 +83,7 @@ extension BusAnnouncer {
         }
     }
 
-    private func tellRemoval(of id: TaskID, toObjectsOnly: Bool) {
-        if !toObjectsOnly { emit(Contract.Signal.taskRemoved, id.description) }
+    private func tellRemoval(of id: TaskID) {
         guard isWatched, let path = TaskPath(id: id.description)?.objectPath else { return }
         send { connection throws(BusError) in
             try connection.emitInterfacesRemoved(

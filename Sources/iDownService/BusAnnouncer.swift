@@ -31,6 +31,11 @@ package actor BusAnnouncer: Announcing {
     private var queue = AnnouncementQueue()
     /// What one signal has told of many tasks, and their objects tell behind the reply.
     private var late: [TaskNews] = []
+    /// What only tasks' objects still have to tell, behind everything else: the tasks as their
+    /// objects last told them, and as they are now.
+    private var objects: [TaskID: TaskNews] = [:]
+    /// The order of ``objects``; a task whose news are gone has nothing to tell.
+    private var objectOrder = Lane<TaskID>()
     /// The clients that follow the tasks' objects, each with the watch that removes it when it
     /// leaves the bus.
     private var watchers: [BusName: Task<Void, Never>] = [:]
@@ -53,6 +58,7 @@ package actor BusAnnouncer: Announcing {
         toldCounts = [:]
         untoldCounts = nil
         late = []
+        objects = [:]
         for watcher in watchers.values { watcher.cancel() }
         watchers = [:]
         toldSerials.merge(queue.runningSerials) { $1 }
@@ -88,7 +94,7 @@ package actor BusAnnouncer: Announcing {
             known.isVerifying = before.isVerifying
             return known
         }
-        if queue.hasNothingBefore, !queue.contains(id), hasRoom {
+        if queue.isEmpty, hasRoom {
             tell(id, AnnouncementQueue.Entry(told: known, now: now))
         } else {
             queue.put(id, from: known, to: now)
@@ -121,7 +127,7 @@ package actor BusAnnouncer: Announcing {
         for first in stride(from: 0, to: rest.count, by: ManyChanged.most) {
             var part = many
             part.ids = Array(rest[first..<min(first + ManyChanged.most, rest.count)])
-            if queue.hasNothingBefore, hasRoom { tell(part) } else { queue.put(part) }
+            if queue.isEmpty, hasRoom { tell(part) } else { queue.put(part) }
         }
         if !queue.isEmpty { startDraining() }
     }
@@ -131,9 +137,25 @@ package actor BusAnnouncer: Announcing {
         late = []
         for (number, one) in news.enumerated() {
             if number % Commits.piece == 0 { await Task.yield() }
-            queue.putForObject(one.id, from: one.told, to: one.now)
+            if objects[one.id] == nil { objectOrder.append(one.id) }
+            let told = objects[one.id].map(\.told) ?? one.told
+            objects[one.id] = TaskNews(id: one.id, told: told, now: one.now)
         }
-        if !queue.isEmpty { startDraining() }
+        if !objects.isEmpty { startDraining() }
+    }
+
+    /// Takes out what a task's object has not told yet; nil where it has told everything.
+    func takeObject(_ id: TaskID) -> TaskNews? {
+        // A dictionary keeps the memory that it once needed: for 100,000 tasks that is much.
+        defer { if objects.isEmpty { objects = [:] } }
+        return objects.removeValue(forKey: id)
+    }
+
+    private func takeFirstObject() -> TaskNews? {
+        while let id = objectOrder.takeFirst() {
+            if let news = takeObject(id) { return news }
+        }
+        return nil
     }
 
     package func taskProgressed(_ id: TaskID, _ live: LiveState, of total: Int64?) {
@@ -195,7 +217,7 @@ package actor BusAnnouncer: Announcing {
     private func startDraining() {
         guard drainer == nil else { return }
         drainer = Task {
-            while !queue.isEmpty || untoldCounts != nil { await drainOnce() }
+            while !queue.isEmpty || !objects.isEmpty || untoldCounts != nil { await drainOnce() }
             drainer = nil
         }
     }
@@ -208,17 +230,17 @@ package actor BusAnnouncer: Announcing {
             // The clients of a closed connection are gone.
             guard connection === self.connection else { return }
             untoldCounts = nil
+            objects = [:]
             return answerAll()
         }
         var count = 0
-        while hasRoom, let item = queue.takeFirst() {
-            switch item {
-            case .task(let id):
-                guard let entry = queue.takeEntry(of: id) else { continue }
-                tell(id, entry)
-                for reply in queue.takeReplies(for: id) { reply() }
-            case .many(let many): tell(many)
-            case .reply(let reply): reply()
+        while hasRoom {
+            if let item = queue.takeFirst() {
+                tell(item)
+            } else if let news = takeFirstObject() {
+                tellObject(news)
+            } else {
+                break
             }
             count += 1
             // Other calls are answered in between, even if the bus takes everything at once.
@@ -227,6 +249,17 @@ package actor BusAnnouncer: Announcing {
         guard queue.isEmpty, let counts = untoldCounts else { return }
         untoldCounts = nil
         countsChanged(counts)
+    }
+
+    private func tell(_ item: AnnouncementQueue.Item) {
+        switch item {
+        case .task(let id):
+            guard let entry = queue.takeEntry(of: id) else { return }
+            tell(id, entry)
+            for reply in queue.takeReplies(for: id) { reply() }
+        case .many(let many): tell(many)
+        case .reply(let reply): reply()
+        }
     }
 
     /// Sends without a suspension, so that announcements keep their order.

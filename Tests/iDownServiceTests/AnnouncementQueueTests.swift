@@ -60,16 +60,15 @@ private final class Answers: Sendable {
         )
     }
 
-    @Test func `one signal for many keeps its place, and objects come behind all else`() throws {
+    @Test func `one signal for many keeps its place`() throws {
         var queue = AnnouncementQueue()
         queue.put(try id(1), from: nil, to: snapshot(1))
-        queue.putForObject(try id(3), from: snapshot(3), to: snapshot(3, .completed))
         queue.put(many(3...4))
         let answers = Answers()
         let waits = queue.keep({ answers.add() }, after: try (1...100).map { try id($0) })
         #expect(waits)
         queue.put(try id(2), from: nil, to: snapshot(2))
-        #expect(drain(&queue) == [1, -3, -4, 2, 3])
+        #expect(drain(&queue) == [1, -3, -4, 2])
         #expect(answers.count == 1)
         #expect(queue.isEmpty)
     }
@@ -92,23 +91,6 @@ private final class Answers: Sendable {
         queue.put(try id(1), from: nil, to: TaskSnapshot(record: record, live: nil))
         queue.put(try id(2), from: nil, to: snapshot(2))
         #expect(queue.runningSerials == [try id(1): 7])
-    }
-
-    @Test func `what changes while only its object is behind is told to each from what it knows`()
-        throws
-    {
-        var queue = AnnouncementQueue()
-        queue.putForObject(try id(3), from: snapshot(3), to: snapshot(3, .failed))
-        queue.put(try id(3), from: snapshot(3, .failed), to: snapshot(3, .completed))
-        let (_, entry) = try taken(&queue)
-        guard case .allSince(let object) = entry.audience else {
-            Issue.record("\(entry.audience)")
-            return
-        }
-        #expect(object?.record.state == .paused)
-        #expect(entry.told?.record.state == .failed)
-        #expect(entry.now?.record.state == .completed)
-        #expect(drain(&queue) == [])
     }
 
     @Test func `changes of one task become one, from what was told to what is`() throws {

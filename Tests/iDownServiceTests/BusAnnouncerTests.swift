@@ -285,6 +285,48 @@ import iDownTesting
         }
     }
 
+    @Test func `an object that is behind tells all that has changed since it told something`()
+        async throws
+    {
+        try await withScene { scene in
+            func task(_ number: Int64, _ priority: Int32, _ limit: Int64 = 0) -> TaskSnapshot {
+                let record = TaskRecord.sample(number) { record in
+                    (record.state, record.priority) = (.paused, priority)
+                    record.speedLimit = limit
+                }
+                return TaskSnapshot(record: record, live: nil)
+            }
+            let count: Int64 = 3_000
+            let news = try (1...count).map { number in
+                TaskNews(
+                    id: try #require(TaskID(rawValue: number)),
+                    told: task(number, 0),
+                    now: task(number, 4)
+                )
+            }
+            // Objects wait while the bus does not read, and nothing else does.
+            #expect(kill(scene.bus.processID, SIGSTOP) == 0)
+            await scene.announcer.changedTogether(news, serial: 5)
+            await scene.announcer.tellObjects()
+            await scene.announcer.taskChanged(from: task(count, 4), to: task(count, 4, 1_000))
+            #expect(kill(scene.bus.processID, SIGCONT) == 0)
+            let last = try #require(TaskPath(id: "\(count - 1)")).objectPath
+            try await scene.signals.first("the last object") { signal in
+                signal.member == "PropertiesChanged" && signal.path == last
+            }
+            let told = scene.signals.signals
+            let path = try #require(TaskPath(id: "\(count)")).objectPath
+            let object = told.filter { $0.member == "PropertiesChanged" && $0.path == path }
+            #expect(object.count == 1)
+            let values = try [String: Value](busValue: try #require(object.first).arguments[1])
+            #expect(values == ["Priority": .int32(4), "SpeedLimit": .uint64(1_000)])
+            let single = try #require(told.first { $0.member == "TaskChanged" })
+            let changes = try [String: Value](busValue: single.arguments[2])
+            #expect(changes["SpeedLimit"] == .uint64(1_000))
+            #expect(changes["Priority"] == nil)
+        }
+    }
+
     @Test func `an object comes and goes with its task`() async throws {
         try await withScene { scene in
             let task = snapshot()
