@@ -106,7 +106,6 @@ package actor Coordinator {
     package func begin() {
         hasBegun = true
         fillSlots()
-        restart.settle(in: self)
         moves.resume(in: self)
         clearing.begin(in: self)
         handOvers.watchClock(in: self)

@@ -42,8 +42,6 @@ final class Restart {
     /// Tasks whose file was found complete before clients could listen; only the first if they are
     /// many.
     private(set) var completed: [TaskSnapshot] = []
-    /// Records whose file could not be deleted yet.
-    private var unsettled: [TaskRecord] = []
     /// The devices that do not answer.
     private var hanging: Set<UInt64> = []
 
@@ -61,8 +59,8 @@ final class Restart {
                 let change = try await coordinator.recordEvent(event, of: record.id)
                 if let restored = change.flatMap(Restored.init) { changed.append(restored) }
             } else if record.isDeleting {
-                log.warning("the file of task \(record.id) could not be deleted yet")
-                unsettled.append(record)
+                // It is tried again until it succeeds.
+                coordinator.deletions.begin(of: record, in: coordinator)
             }
             // The next attempt looks for a file that may already have its name.
         }
@@ -85,24 +83,6 @@ final class Restart {
         for line in changed.lazy.compactMap(\.line).prefix(Self.mostLines) { log.info("\(line)") }
         let total = try await coordinator.counts().total
         log.notice("tasks in the list: \(total); changed by the restart: \(changed.count)")
-    }
-
-    /// Keeps trying to delete the files that could not be deleted at the start.
-    func settle(in coordinator: isolated Coordinator) {
-        for record in unsettled {
-            coordinator.deletions.tryAgain(record.id, in: coordinator) {
-                guard let event = await coordinator.engine.carryOutIntent(of: record) else {
-                    return false
-                }
-                do {
-                    try await coordinator.recordEvent(event, of: record.id)
-                    return true
-                } catch {
-                    return false
-                }
-            }
-        }
-        unsettled = []
     }
 
     /// Looks at a task's file, but gives up on a disk that hangs, because the service has other
