@@ -66,16 +66,8 @@ extension Transaction {
 
     /// Deletes a task, and records its removal, where the effects say so.
     private func takeOff(_ id: TaskID, _ effects: [Effect]) throws {
-        for effect in effects {
-            switch effect {
-            case .erase: try delete(id)
-            case .announceRemoved: try noteRemoval(of: id)
-            case .persist, .announce, .announceLater, .startTransfer, .stopTransfer,
-                .deletePartial, .moveFile, .scheduleRetry, .limitSpeed, .limitConnections,
-                .fillSlots:
-                break
-            }
-        }
+        if effects.contains(.erase) { try delete(id) }
+        if effects.contains(.announceRemoved) { try noteRemoval(of: id) }
     }
 
     /// Lets the state machine decide on all tasks in some states, and stores the results together,

@@ -121,6 +121,19 @@ extension Coordinator {
     }
 }
 
+extension Command {
+    /// The states of the tasks that are meant where the verb is for all tasks (contract, StartAll,
+    /// PauseAll and ClearCompleted).
+    package var statesOfAll: Set<TaskState.Kind> {
+        switch self {
+        case .resume: [.paused, .failed]
+        case .pause: [.waiting, .downloading]
+        case .remove: [.completed]
+        case .retry, .cancel: []
+        }
+    }
+}
+
 /// What a verb did to a selection.
 private struct Selection: Sendable {
     var changed: [TaskID] = []

@@ -72,7 +72,7 @@ extension ManagerInterface {
             },
             .method(Name.addMetalink, in: ["path", "options"], out: ["ids"]) {
                 (call: Call, path: String, options: [String: Value]) in
-                try await addMetalink(call, path, try AddOptions(options))
+                try await service.addMetalink(call, path, try AddOptions(options))
             },
         ]
     }
@@ -231,19 +231,5 @@ extension ManagerInterface {
         service.add(.urls(urls, isList: true), options, call) { result in
             answer(result.map { $0.map(\.description) })
         }
-    }
-
-    private func addMetalink(
-        _ call: Call,
-        _ path: String,
-        _ options: AddOptions
-    ) async throws -> [String] {
-        if let key = options.keysOfOneFile.first {
-            throw ManagerError(
-                .invalidOption,
-                "\(key) is for one file; a metalink says it of each of its files."
-            )
-        }
-        return try await service.addMetalink(call, path, options)
     }
 }

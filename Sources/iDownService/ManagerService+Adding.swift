@@ -24,14 +24,21 @@ extension ManagerService {
     /// - Parameters:
     ///   - call: The call.
     ///   - path: The path as the client gave it.
-    ///   - options: The options for every file, without those for a single file.
+    ///   - options: The options for every file.
     /// - Returns: One id per file, in the order of the metalink.
-    /// - Throws: `AccessDenied` for a sandboxed caller, and what `addURLs` throws.
+    /// - Throws: `InvalidOption` for an option of a single file; `AccessDenied` for a sandboxed
+    ///   caller; what `addURLs` throws.
     func addMetalink(
         _ call: Call,
         _ path: String,
         _ options: AddOptions
     ) async throws -> [String] {
+        if let key = options.keysOfOneFile.first {
+            throw ManagerError(
+                .invalidOption,
+                "\(key) is for one file; a metalink says it of each of its files."
+            )
+        }
         try await permit(call, butOthersMay: "add URLs, but no metalink of this machine")
         return try await add(.metalink(path), options, call).map(\.description)
     }

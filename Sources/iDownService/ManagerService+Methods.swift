@@ -35,20 +35,11 @@ extension ManagerService {
 
     /// Carries out a method on all tasks that it is meant for, in one commit, and returns how many
     /// changed.
-    ///
-    /// Resume is meant for all paused and failed tasks, pause for all waiting and downloading ones,
-    /// remove for all completed ones, and each other method for none.
     func carryOutOnAll(_ call: Call, _ method: TaskMethod) async throws -> UInt32 {
-        let states: Set<TaskState.Kind> =
-            switch method {
-            case .resume: [.paused, .failed]
-            case .pause: [.waiting, .downloading]
-            case .remove: [.completed]
-            case .retry, .cancel: []
-            }
         try await permit(call)
+        let command = Command(method)
         return UInt32(
-            clamping: try await coordinator.carryOut(Command(method), onAllIn: states)
+            clamping: try await coordinator.carryOut(command, onAllIn: command.statesOfAll)
         )
     }
 

@@ -43,11 +43,7 @@ struct ServiceHost: DesktopHost {
     }
 
     func carryOutOnAll(_ command: Command) async {
-        switch command {
-        case .pause: _ = try? await coordinator.carryOut(.pause, onAllIn: [.waiting, .downloading])
-        case .resume: _ = try? await coordinator.carryOut(.resume, onAllIn: [.paused, .failed])
-        case .retry, .cancel, .remove: break
-        }
+        _ = try? await coordinator.carryOut(command, onAllIn: command.statesOfAll)
     }
 
     func carryOn(_ task: String, with new: String) async {
