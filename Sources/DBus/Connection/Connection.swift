@@ -50,31 +50,28 @@ public actor Connection {
 
     /// Connects to a bus and registers there.
     ///
+    /// - Parameters:
+    ///   - bus: The bus.
+    ///   - executor: The executor of an earlier connection, for a service that reconnects to a
+    ///     restarted bus: actors that share the executor can keep it. The call blocks it until the
+    ///     bus has answered, so make sure before that the bus answers. Nil makes a new one.
+    /// - Returns: The connection.
     /// - Throws: The error of libdbus, for example `org.freedesktop.DBus.Error.NoServer`.
-    public static func open(_ bus: BusAddress = .session) async throws(BusError) -> Connection {
-        try await open(bus, faults: nil)
-    }
-
-    /// Connects to a bus and shares the executor of an earlier connection.
-    ///
-    /// For a service that reconnects to a restarted bus: actors that share the executor can keep
-    /// it. The call blocks the executor until the bus has answered, so make sure before that the
-    /// bus answers.
     public static func open(
-        _ bus: BusAddress,
-        on executor: QueueExecutor
+        _ bus: BusAddress = .session,
+        on executor: QueueExecutor? = nil
     ) async throws(BusError) -> Connection {
-        let connection = Connection(executor: executor, faults: nil)
-        try await connection.connect(to: bus)
-        return connection
+        try await open(bus, on: executor, faults: nil)
     }
 
     /// Connects to a bus, with planned failures for tests.
     package static func open(
         _ bus: BusAddress,
+        on executor: QueueExecutor? = nil,
         faults: FaultPlan?
     ) async throws(BusError) -> Connection {
-        let connection = Connection(executor: try QueueExecutor(), faults: faults)
+        let executor = if let executor { executor } else { try QueueExecutor() }
+        let connection = Connection(executor: executor, faults: faults)
         try await connection.connect(to: bus)
         return connection
     }
