@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import DBus
+public import DBus
 
 extension ManagerClient {
     private typealias Name = Contract.Method
@@ -373,5 +373,17 @@ extension ManagerClient {
     public func quit() async throws(ManagerError) {
         // No second try, which would start the next service.
         try await call(Name.quit, outlivesService: false)
+    }
+}
+
+extension ManagerClient {
+    /// Returns the file of a task, open for reading.
+    ///
+    /// A partial file has valid bytes only in its ``TaskProperties/segments``. A sandboxed caller
+    /// gets a pipe with the bytes of the finished file of its own task.
+    ///
+    /// - Throws: `NoSuchTask`; `InvalidState` if nothing of the file is on disk; `LimitExceeded`.
+    public func openFile(_ id: String) async throws(ManagerError) -> OpenDescriptor {
+        try await call(Contract.Method.openFile, id, returning: OpenDescriptor.self)
     }
 }

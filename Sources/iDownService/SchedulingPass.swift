@@ -2,7 +2,8 @@
 
 import Synchronization
 import iDownData
-import iDownState
+package import iDownState
+import iDownloader
 
 /// The last step of each transaction, which fills the slots that its changes have freed.
 final class SchedulingPass: Sendable {
@@ -197,4 +198,7 @@ final class SchedulingPass: Sendable {
 extension WallTime {
     /// A placeholder for events that do not use the time.
     static let distantPast = WallTime(microseconds: 0)
+
+    /// The present time of the calendar.
+    package static var now: WallTime { TimeAndChance.system.date }
 }
