@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
+
 /// Combines what the desktop's services report about the computer, and passes each change on to the
 /// host.
 actor ConditionMonitor {
@@ -8,13 +10,27 @@ actor ConditionMonitor {
         case network, portal, power, display, profile
     }
 
+    /// What the services last reported.
+    struct Reports {
+        var networkManager: NetworkStatus?
+        var portal: NetworkStatus?
+        var power = PowerStatus()
+        /// The power profile services (there are two, an old and a new one) whose profile is
+        /// "power-saver".
+        var powerSaverServices: Set<BusName> = []
+
+        var conditions: DesktopConditions {
+            var conditions = DesktopConditions()
+            let network = networkManager ?? portal ?? NetworkStatus()
+            conditions.isCaptive = network.isCaptive
+            conditions.isMetered = network.isMetered
+            conditions.isBatteryLow = power.isBatteryLow || !powerSaverServices.isEmpty
+            return conditions
+        }
+    }
+
     private let host: any DesktopHost
-    private var networkManager: NetworkStatus?
-    private var portal: NetworkStatus?
-    private var power = PowerStatus()
-    /// The power profile services (there are two, an old and a new one) whose profile is
-    /// "power-saver".
-    private var powerSaverServices: Set<String> = []
+    private var reports = Reports()
     private var lastReported = DesktopConditions()
     private var isReporting = false
     private var pendingSources = Set(Source.allCases)
@@ -32,41 +48,24 @@ actor ConditionMonitor {
 
     private static let powerSources: [Source] = [.power, .display, .profile]
 
-    func update(networkManager status: NetworkStatus?) async {
-        networkManager = status
-        await report()
-        markReported(.network)
-    }
-
-    func update(portal status: NetworkStatus?) async {
-        portal = status
-        await report()
-        markReported(.portal)
-    }
-
-    func updatePower(_ source: Source, _ change: (inout PowerStatus) -> Void) async {
-        change(&power)
+    /// Takes what a service reports.
+    func update(_ source: Source, _ change: (inout Reports) -> Void) async {
+        change(&reports)
         await report()
         markReported(source)
     }
 
-    func update(powerSaverService name: String, isSaving: Bool) async {
-        if isSaving { powerSaverServices.insert(name) } else { powerSaverServices.remove(name) }
-        await report()
-        markReported(.profile)
-    }
-
     /// Forgets what the services of the system bus reported: that bus is gone, or was never there.
     func forgetSystemServices() async {
-        networkManager = nil
+        reports.networkManager = nil
         await forgetPower()
         markReported(.network)
     }
 
     /// Forgets the battery and the power profile: their services are gone, or no longer asked.
     func forgetPower() async {
-        power = PowerStatus()
-        powerSaverServices = []
+        reports.power = PowerStatus()
+        reports.powerSaverServices = []
         await report()
         for source in Self.powerSources { markReported(source) }
     }
@@ -77,20 +76,11 @@ actor ConditionMonitor {
     private func report() async {
         guard !isReporting else { return }
         isReporting = true
-        while conditions != lastReported {
-            lastReported = conditions
+        while reports.conditions != lastReported {
+            lastReported = reports.conditions
             await host.conditionsChanged(lastReported)
         }
         isReporting = false
-    }
-
-    private var conditions: DesktopConditions {
-        var conditions = DesktopConditions()
-        let network = networkManager ?? portal ?? NetworkStatus()
-        conditions.isCaptive = network.isCaptive
-        conditions.isMetered = network.isMetered
-        conditions.isBatteryLow = power.isBatteryLow || !powerSaverServices.isEmpty
-        return conditions
     }
 
     // MARK: Initial conditions

@@ -29,10 +29,10 @@ struct PortalNetwork: Sendable {
         if let changes = try? await portal.events("changed", ofAllObjects: true) {
             await ServiceAnswer.follow(changes, grace: grace, query: { await status() }) {
                 [monitor] status in
-                await monitor.update(portal: status)
+                await monitor.update(.portal) { $0.portal = status }
             }
         }
-        await monitor.update(portal: nil)
+        await monitor.update(.portal) { $0.portal = nil }
     }
 
     private func status() async -> ServiceAnswer<NetworkStatus> {

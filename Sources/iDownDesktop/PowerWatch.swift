@@ -9,42 +9,7 @@ struct PowerWatch: Sendable {
     /// How long a service's last report stays valid after the service has stopped.
     let grace: Duration
 
-    /// Returns when the connection ends or the task is cancelled.
-    func follow() async {
-        await withTaskGroup { group in
-            group.addTask { await followPower() }
-            group.addTask { await followBattery() }
-            for (name, path, interface) in Self.profiles {
-                group.addTask { await followProfile(name, path, interface) }
-            }
-            await group.waitForAll()
-        }
-    }
-
-    private func followPower() async {
-        let power = Proxy(
-            optional: connection,
-            "org.freedesktop.UPower",
-            "/org/freedesktop/UPower",
-            "org.freedesktop.UPower"
-        )
-        await power.followProperties(grace: grace) { [monitor] properties in
-            await monitor.updatePower(.power) { $0.update(service: properties) }
-        }
-    }
-
-    private func followBattery() async {
-        let battery = Proxy(
-            optional: connection,
-            "org.freedesktop.UPower",
-            "/org/freedesktop/UPower/devices/DisplayDevice",
-            "org.freedesktop.UPower.Device"
-        )
-        await battery.followProperties(grace: grace) { [monitor] properties in
-            await monitor.updatePower(.display) { $0.update(device: properties) }
-        }
-    }
-
+    private static let power: BusName = "org.freedesktop.UPower"
     /// The power profile service under its current name, and under its first one.
     private static let profiles: [(BusName, ObjectPath, InterfaceName)] = [
         (
@@ -54,18 +19,45 @@ struct PowerWatch: Sendable {
         ("net.hadess.PowerProfiles", "/net/hadess/PowerProfiles", "net.hadess.PowerProfiles"),
     ]
 
-    private func followProfile(
+    /// Returns when the connection ends or the task is cancelled.
+    func follow() async {
+        await withTaskGroup { group in
+            group.addTask {
+                await follow(Self.power, "/org/freedesktop/UPower", "org.freedesktop.UPower") {
+                    [monitor] properties in
+                    await monitor.update(.power) { $0.power.update(service: properties) }
+                }
+            }
+            group.addTask {
+                let battery: ObjectPath = "/org/freedesktop/UPower/devices/DisplayDevice"
+                await follow(Self.power, battery, "org.freedesktop.UPower.Device") {
+                    [monitor] properties in
+                    await monitor.update(.display) { $0.power.update(device: properties) }
+                }
+            }
+            for (name, path, interface) in Self.profiles {
+                group.addTask {
+                    await follow(name, path, interface) { [monitor] properties in
+                        let isSaving = properties["ActiveProfile"] == .string("power-saver")
+                        await monitor.update(.profile) { reports in
+                            reports.powerSaverServices.remove(name)
+                            if isSaving { reports.powerSaverServices.insert(name) }
+                        }
+                    }
+                }
+            }
+            await group.waitForAll()
+        }
+    }
+
+    private func follow(
         _ name: BusName,
         _ path: ObjectPath,
-        _ interface: InterfaceName
+        _ interface: InterfaceName,
+        _ report: @escaping @Sendable ([String: Value]) async -> Void
     ) async {
-        let profiles = Proxy(optional: connection, name, path, interface)
-        await profiles.followProperties(grace: grace) { [monitor] properties in
-            await monitor.update(
-                powerSaverService: name.rawValue,
-                isSaving: properties["ActiveProfile"] == .string("power-saver")
-            )
-        }
+        let service = Proxy(optional: connection, name, path, interface)
+        await service.followProperties(grace: grace, report)
     }
 }
 

@@ -30,21 +30,19 @@ struct SystemWatch: Sendable {
         )
         let isReady: @Sendable ([String: Value]) -> Bool = { $0["Startup"] != .boolean(true) }
         await manager.followProperties(grace: grace, isReady: isReady) { [monitor] properties in
-            await monitor.update(networkManager: NetworkStatus(networkManager: properties))
+            let status = NetworkStatus(networkManager: properties)
+            await monitor.update(.network) { $0.networkManager = status }
         }
     }
 }
 
 /// The network's condition as one service reports it.
 struct NetworkStatus: Hashable, Sendable {
-    var isCaptive: Bool
-    var isMetered: Bool
+    var isCaptive = false
+    var isMetered = false
+}
 
-    init(isCaptive: Bool = false, isMetered: Bool = false) {
-        self.isCaptive = isCaptive
-        self.isMetered = isMetered
-    }
-
+extension NetworkStatus {
     /// Reads the properties of `org.freedesktop.NetworkManager`; nil where there are none.
     ///
     /// NMConnectivityState 2 is a captive portal; NMMetered 1 is yes, and 3 is a guess that says

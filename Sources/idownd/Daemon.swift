@@ -15,7 +15,7 @@ import iDownState
 import iDownloader
 
 /// The session service: connects its parts, runs them, and shuts them down.
-struct Daemon {
+struct Daemon: Service {
     let log: Logger
     let threshold: LogThreshold
     let folders: StandardFolders
@@ -253,13 +253,6 @@ struct Daemon {
     private func close(_ store: Store) {
         do { try store.close() } catch { log.error("cannot close the list of tasks: \(error)") }
     }
-}
-
-/// The daemon as a service for ServiceLifecycle.
-struct DaemonService: Service {
-    let daemon: Daemon
-
-    func run() async throws { try await daemon.run() }
 }
 
 extension LogThreshold {

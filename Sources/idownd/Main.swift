@@ -63,7 +63,7 @@ enum Main {
             configuration: ServiceGroupConfiguration(
                 services: [
                     .init(
-                        service: DaemonService(daemon: daemon),
+                        service: daemon,
                         successTerminationBehavior: .gracefullyShutdownGroup
                     )
                 ],
