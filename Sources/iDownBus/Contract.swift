@@ -176,14 +176,6 @@ extension Contract {
         public static let activateAction: MemberName = "ActivateAction"
     }
 
-    /// The actions of the `.desktop` file, by the names that ActivateAction takes.
-    public enum Action: String, CaseIterable, Sendable {
-        /// Does what StartAll does.
-        case startAll = "start-all"
-        /// Does what PauseAll does.
-        case pauseAll = "pause-all"
-    }
-
     /// The signals of the manager's interface.
     public enum Signal {
         /// A task was added: its id and its properties.

@@ -54,13 +54,17 @@ struct ApplicationInterface: Sendable {
     /// The most bytes of a token; tokens of compositors have fewer than 100.
     private static let longestToken = 1024
 
-    /// Returns the method that an action carries out on all tasks.
+    /// The actions of the `.desktop` file, with the methods that they carry out on all tasks.
+    private static let actions: KeyValuePairs<String, TaskMethod> = [
+        "start-all": .resume, "pause-all": .pause,
+    ]
+
     private static func method(
         of name: String,
         _ parameter: [Value]
     ) throws(ManagerError) -> TaskMethod {
-        guard let action = Contract.Action(rawValue: name) else {
-            let names = Contract.Action.allCases.map(\.rawValue).joined(separator: " and ")
+        guard let action = actions.first(where: { $0.key == name }) else {
+            let names = actions.map(\.key).joined(separator: " and ")
             throw ManagerError(
                 .invalidArguments,
                 "There is no action \(QuotedText(name)). The actions are \(names)."
@@ -69,9 +73,6 @@ struct ApplicationInterface: Sendable {
         guard parameter.isEmpty else {
             throw ManagerError(.invalidArguments, "The action \(name) takes no parameter.")
         }
-        return switch action {
-        case .startAll: .resume
-        case .pauseAll: .pause
-        }
+        return action.value
     }
 }
