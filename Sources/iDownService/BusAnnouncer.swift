@@ -58,7 +58,7 @@ package actor BusAnnouncer: Announcing {
         toldCounts = [:]
         untoldCounts = nil
         late = []
-        objects = [:]
+        (objects, objectOrder) = ([:], Lane())
         for watcher in watchers.values { watcher.cancel() }
         watchers = [:]
         toldSerials.merge(queue.runningSerials) { $1 }
@@ -230,7 +230,7 @@ package actor BusAnnouncer: Announcing {
             // The clients of a closed connection are gone.
             guard connection === self.connection else { return }
             untoldCounts = nil
-            objects = [:]
+            (objects, objectOrder) = ([:], Lane())
             return answerAll()
         }
         var count = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Curl
+import Curl
 import DBus
 import Synchronization
 import iDownData
@@ -49,13 +49,6 @@ extension Coordinator {
         goingToDisk: @Sendable () -> Void = {}
     ) async throws -> Int {
         try await trashing.remove(ids, dataHome, goingToDisk, in: self)
-    }
-
-    /// Gives a task a fresh link; returns once the change is durable.
-    package func setURL(of id: TaskID, to url: URLReference) async throws {
-        var edit = TaskEdit()
-        edit.url = url.text
-        try await self.edit(id, edit)
     }
 
     /// Changes a task's options; returns once the change is durable, and a finished file is in its

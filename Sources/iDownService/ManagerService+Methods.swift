@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import DBus
 import iDownBus
 import iDownData
@@ -69,7 +70,9 @@ extension ManagerService {
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ call: Call, of id: String, to url: String) async throws {
         let id = try await permitted(call, id)
-        try await coordinator.setURL(of: id, to: OptionChecker.reference(url))
+        var edit = TaskEdit()
+        edit.url = try OptionChecker.reference(url).text
+        try await coordinator.edit(id, edit)
     }
 
     /// Changes options of a task, all of them or none.

@@ -109,6 +109,13 @@ extension Coordinator {
     func look<Value: Sendable>(_ body: @Sendable (isolated Coordinator) -> Value) -> Value {
         body(self)
     }
+
+    /// Gives a task a fresh link.
+    func setURL(of id: TaskID, to url: URLReference) async throws {
+        var edit = TaskEdit()
+        edit.url = url.text
+        try await self.edit(id, edit)
+    }
 }
 
 extension Logger {
