@@ -99,16 +99,13 @@ struct ChangesRequest: Sendable {
 
 /// Where a page begins, in the form of `next`: serial, id, and the serial of the list when the
 /// first page was made.
-private struct PageStart: Sendable, CustomStringConvertible {
+private struct PageStart: Sendable {
     let place: ChangePlace
     /// The serial of the list when the first page was made; nil for the first page.
     let begin: Int64?
+}
 
-    init(place: ChangePlace, begin: Int64?) {
-        self.place = place
-        self.begin = begin
-    }
-
+extension PageStart: CustomStringConvertible {
     init?(_ text: String) {
         let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
         guard numbers.count == 3, let serial = Int64(numbers[0]), serial >= 0,

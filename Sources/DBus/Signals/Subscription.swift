@@ -15,11 +15,6 @@ struct Subscription {
     private(set) var senderOwner: BusName?
     private(set) var isOwnerKnown = false
 
-    init(rule: MatchRule?, told: BusName?) {
-        self.rule = rule
-        self.told = told
-    }
-
     /// The name whose owner must be known; nil for a unique name, and for the bus, which sends
     /// under its own name.
     var followedName: BusName? {

@@ -11,7 +11,7 @@ extension Interface {
 
     /// Returns `org.freedesktop.DBus.Properties` for the properties of some interfaces.
     static func properties(of interfaces: [Interface]) -> Interface {
-        let table = PropertyTable(interfaces + [Interface(propertiesName, [])])
+        let table = PropertyTable(interfaces: interfaces + [Interface(propertiesName, [])])
         return Interface(
             propertiesName,
             [
@@ -68,11 +68,7 @@ extension Interface {
 
 /// The properties of an object, found by the names in a call.
 private struct PropertyTable: Sendable {
-    private let interfaces: [Interface]
-
-    init(_ interfaces: [Interface]) {
-        self.interfaces = interfaces
-    }
+    let interfaces: [Interface]
 
     /// Returns the interfaces with a name; an empty name means all: D-Bus specification,
     /// "org.freedesktop.DBus.Properties".
