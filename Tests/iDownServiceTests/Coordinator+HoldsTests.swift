@@ -225,22 +225,34 @@ import iDownloader
         }
     }
 
+    /// The commit that would hold the task fails, so that the end of its transfer comes first.
     @Test func `what fails for want of a network burns no try and goes on when it is back`()
         async throws
     {
-        try await withHub { hub in
-            let coordinator = hub.coordinator
-            hub.announced.after { announcement in
-                // Its transfer starts behind this.
-                if announcement.kind == .downloading { await coordinator.setOnline(false) }
-            }
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(script: .init { _ in [.wait(for: gate), .reset] })
+        defer { server.stop() }
+        var network = NetworkConfiguration()
+        network.proxies = ProxyRules(proxy: server.url(), exceptions: "")
+        let (clocks, faults) = (ClocksAhead(), CallFaults())
+        try await withHub(faults: faults, network: network, time: clocks.time) { hub in
             let id = try await hub.add("http://idown-test.invalid/a")
+            await server.waitForRequest()
+            try await waitUntil("the start to be told") {
+                await hub.coordinator.look { $0.commits.isIdle }
+            }
+            let calls = faults.calls
+            faults.failNext()
+            await hub.coordinator.setOnline(false)
+            try await waitUntil("the commit that fails") { faults.calls > calls }
+            #expect(try await hub.record(id)?.state == .downloading)
+            gate.open()
             try await hub.announced.wait(for: id, hold: "offline")
-            hub.announced.after { _ in }
             let record = try #require(try await hub.record(id))
             #expect(record.tries == 0)
             let mark = hub.announced.all.count
             await hub.coordinator.setOnline(true)
+            clocks.pass(Coordinator.storeRetryInterval)
             try await hub.announced.wait(for: id, .downloading, after: mark)
             try await hub.announced.wait(for: id, hold: "retry", after: mark)
         }
