@@ -56,9 +56,12 @@ static const unsigned int CLINUX_MFD_CLOEXEC = 1;
 // newlocale(3), locale.h.
 static const int CLINUX_LC_ALL_MASK = LC_ALL_MASK;
 
-// mallopt(3), malloc_trim(3), malloc.h.
+// mallopt(3), mallinfo2(3), malloc.h.
 extern int mallopt(int parameter, int value);
-extern int malloc_trim(size_t kept);
+struct mallinfo2 {
+  size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+extern struct mallinfo2 mallinfo2(void);
 static const int CLINUX_M_TRIM_THRESHOLD = -1;
 static const int CLINUX_M_MMAP_THRESHOLD = -3;
 static const int CLINUX_M_ARENA_MAX = -8;

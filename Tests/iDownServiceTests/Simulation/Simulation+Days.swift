@@ -12,7 +12,7 @@ import iDownloader
 extension Simulation {
     /// What the service holds at the end of a day, when nothing is under way.
     struct Holding: Sendable {
-        /// Private bytes of the process.
+        /// Bytes that the process has allocated.
         var memory: Int
         var descriptors: Int
         /// Bytes of the list's files.
@@ -76,13 +76,13 @@ extension Simulation {
         call(nil) { _ = try await $0.add([NewTask(request: request)], token: nil) }
     }
 
-    /// In bytes: RssAnon of proc_pid_status(5), without what is free and the C library has kept.
+    /// How many bytes malloc has handed out: mallinfo2(3).
+    ///
+    /// The pages of the process say less: other suites ran in it before, threads come and go, and
+    /// free blocks between used ones keep their pages.
     private static var memory: Int {
-        _ = malloc_trim(0)
-        let status = (try? TestFile.bytes(of: "/proc/self/status")) ?? []
-        let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
-            .first { $0.hasPrefix("RssAnon:") }
-        return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+        let use = mallinfo2()
+        return use.uordblks + use.hblkhd
     }
 
     private func holding(_ files: Int) async throws -> Holding {
