@@ -118,7 +118,16 @@ extension TaskSelection {
     }
 
     /// Returns the selected tasks, each once, and asks the service for no more than it needs.
-    func tasks(_ client: ManagerClient) async throws(ManagerError) -> [TaskProperties] {
+    ///
+    /// - Parameters:
+    ///   - client: The service.
+    ///   - properties: The properties that are needed; an empty array means all.
+    /// - Returns: The tasks, in the order of the list or of the IDs.
+    /// - Throws: The errors of the service; `NoSuchTask` where a named ID is not in the list.
+    func tasks(
+        _ client: ManagerClient,
+        _ properties: [TaskProperty] = []
+    ) async throws(ManagerError) -> [TaskProperties] {
         if let ids = plainIDs, ids.count <= Self.mostSingleCalls {
             var tasks: [TaskProperties] = []
             for id in ids where !tasks.contains(where: { $0.id == id }) {
@@ -132,6 +141,7 @@ extension TaskSelection {
         }
         var query = TaskQuery()
         query.states = plainStates ?? []
+        query.properties = properties
         let list = try await client.allTasks(query)
         return try picked(from: list)
     }

@@ -29,6 +29,8 @@ protocol TaskVerb: AsyncParsableCommand, Sendable {
 
     /// Applies the verb to the tasks of a selection that can take it, in as few calls as possible.
     ///
+    /// Only the ID, the state and the hold of the tasks are known.
+    ///
     /// - Returns: How many it changed.
     func apply(
         to tasks: [TaskProperties],
@@ -38,7 +40,7 @@ protocol TaskVerb: AsyncParsableCommand, Sendable {
     /// Prints why some selected tasks were not changed, if the user should know.
     ///
     /// - Parameters:
-    ///   - tasks: The selected tasks, as they were before.
+    ///   - tasks: The selected tasks, as they were before; only ID, state and hold are known.
     ///   - count: The number of tasks that were not changed.
     ///   - client: The service.
     /// - Throws: The errors of the service when it is asked about the tasks.
@@ -115,13 +117,16 @@ extension TaskVerb {
         var triesLeft = 3
         var isAsked = false
         while true {
-            let tasks = try await selection.tasks(client)
+            // All properties of 100,000 tasks would take seconds.
+            let tasks = try await selection.tasks(client, [.state, .hold])
             guard !tasks.isEmpty else { return (0, []) }
             if !isAsked { try consent?.ask(Self.verb, about: tasks.filter(changes)) }
             isAsked = true
             triesLeft -= 1
             do throws(ManagerError) {
-                let count = try await apply(to: tasks, client)
+                // The service would look at the others one by one, and leave them as they are.
+                let changed = tasks.filter(changes)
+                let count = changed.isEmpty ? 0 : try await apply(to: changed, client)
                 return (Int(count), tasks)
             } catch {
                 guard error.code == .noSuchTask, triesLeft > 0 else { throw error }

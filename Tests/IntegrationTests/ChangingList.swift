@@ -10,6 +10,8 @@ final class ChangingList: Sendable {
     private struct Record: Sendable {
         var tasks: [TaskProperties]
         var change: (@Sendable (inout [TaskProperties]) -> Void)?
+        /// How many tasks the last reading has shown: clients ask for several pages at once.
+        var shown: Int?
         var asked: [String] = []
         let kept: Set<String>
         let lost: Set<String>
@@ -73,6 +75,10 @@ final class ChangingList: Sendable {
                     (_: Call) async throws -> [TaskProperties] in
                     self.look()
                 },
+                .method(Name.findTasks, in: ["query"], out: ["tasks", "total"]) {
+                    (_: Call, query: [String: Value]) async throws -> ([TaskProperties], UInt32) in
+                    self.page(from: try TaskQuery(query).offset ?? 0)
+                },
                 .method(Name.getTask, in: ["id"], out: ["task"]) {
                     (_: Call, id: String) async throws -> TaskProperties in
                     try self.task(id)
@@ -108,6 +114,14 @@ final class ChangingList: Sendable {
             record.change?(&record.tasks)
             record.change = nil
             return tasks
+        }
+    }
+
+    private func page(from offset: UInt32) -> ([TaskProperties], UInt32) {
+        let tasks = offset == 0 ? look() : []
+        return record.withLock { record in
+            if offset == 0 { record.shown = tasks.count }
+            return (tasks, UInt32(record.shown ?? record.tasks.count))
         }
     }
 
