@@ -124,6 +124,8 @@ package struct SettingsFileReport: Hashable, Sendable {
     package let path: String
     /// The mistakes in the file, one sentence each; the service ignores a file with a mistake.
     package let mistakes: [String]
+    /// The mistakes for which downloads fail, one sentence each; the service takes the file.
+    package let failures: [String]
     /// Keys in the file that have no effect, a sentence each.
     package let notes: [String]
     /// Whether downloads wait until the file is mended.
@@ -133,7 +135,8 @@ package struct SettingsFileReport: Hashable, Sendable {
 
     /// Reads the report; nil if it has no path.
     package init?(_ report: String) {
-        var (path, mistakes, notes): (String?, [String], [String]) = (nil, [], [])
+        var path: String?
+        var (mistakes, failures, notes): ([String], [String], [String]) = ([], [], [])
         var holdsDownloads = false
         var values: [Setting: Setting.Content] = [:]
         for line in report.split(separator: "\n") {
@@ -142,6 +145,7 @@ package struct SettingsFileReport: Hashable, Sendable {
             switch parts[0] {
             case "path": path = parts[1]
             case "mistake": mistakes.append(parts[1])
+            case "fail": failures.append(parts[1])
             case "note": notes.append(parts[1])
             case "hold": holdsDownloads = true
             default:
@@ -156,6 +160,7 @@ package struct SettingsFileReport: Hashable, Sendable {
         guard let path else { return nil }
         self.path = path
         self.mistakes = mistakes
+        self.failures = failures
         self.notes = notes
         self.holdsDownloads = holdsDownloads
         self.values = values

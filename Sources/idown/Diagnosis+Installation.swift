@@ -32,6 +32,7 @@ extension Diagnosis {
             ),
             autostart(folders),
             stateFolder(folders),
+            settingsFolder(folders),
             proxies(),
         ] + BrowserSetup(folders).reports().map(browser)
     }
@@ -53,7 +54,9 @@ extension Diagnosis {
         let path = shown(report.path)
         let meanwhile =
             report.holdsDownloads ? "downloads wait" : "the last good settings are used"
-        let mistakes = report.mistakes.map { mistake in
+        let mistakes =
+            report.mistakes.map { ($0, meanwhile) } + report.failures.map { ($0, "downloads fail") }
+        let wrong = mistakes.map { mistake, meanwhile in
             Finding(
                 "settings",
                 .wrong,
@@ -69,7 +72,7 @@ extension Diagnosis {
                 advice: "idown config edit"
             )
         }
-        let findings = mistakes + notes
+        let findings = wrong + notes
         return findings.isEmpty ? [Finding("settings", .fine, path)] : findings
     }
 
@@ -204,6 +207,19 @@ extension Diagnosis {
             )
         }
         return Finding("list's folder", .fine, shown(path))
+    }
+
+    /// Checks that the service can write its settings.
+    private static func settingsFolder(_ folders: DesktopFolders) -> Finding {
+        let path = "\(folders.configHome)/idown"
+        let (existing, obstacle) = writing(to: path)
+        guard let obstacle else { return Finding("settings' folder", .fine, shown(path)) }
+        return Finding(
+            "settings' folder",
+            .note,
+            "the service cannot change the settings in \(shown(path)): \(obstacle)",
+            advice: advice(for: existing)
+        )
     }
 
     /// The lists that were moved aside, the newest last.

@@ -15,8 +15,8 @@ enum HelperMode: String {
     /// Prints the libraries in use, a line each: name, tab, version.
     case libraries = "--libraries"
     /// Prints the path of the settings file, its mistakes (`mistake`), its keys without effect
-    /// (`note`), whether downloads wait until it is mended (`hold`), and the settings in force, a
-    /// line each: key, tab, and text or JSON value.
+    /// (`note`), whether downloads wait until it is mended (`hold`) or fail (`fail`), and the
+    /// settings in force, a line each: key, tab, and text or JSON value.
     case settings = "--settings"
     /// Prints what is wrong in the settings on standard input, a line each.
     case checkSettings = "--check-settings"
@@ -54,7 +54,10 @@ enum HelperMode: String {
         let folders = StandardFolders.current()
         let file = SettingsFile(folders)
         let reading = file.read()
+        let isUsable = reading.settings.proxy.map { $0.isEmpty || Engine.isProxy($0) } ?? true
+        let form = Setting.proxy.form
         return ["path\t\(file.path)"] + (reading.failure.map { ["mistake\t\($0)"] } ?? [])
+            + (isUsable ? [] : ["fail\t\(file.path): Proxy must be \(form)"])
             + reading.notes.map { "note\t\($0)" }
             + (reading.unknownProxy == nil ? [] : ["hold\tsettings"])
             + SettingsFile.lines(of: reading.settings, folders).map { setting, json in

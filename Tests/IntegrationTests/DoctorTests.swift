@@ -71,6 +71,37 @@ struct DoctorTests {
         }
     }
 
+    @Test func `doctor tells where the service cannot change its settings`() async throws {
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let place = service.home.path + "/none"
+            // A file where a folder is needed stops root, too.
+            try TestFile.write("", to: place)
+            let told = try await idown(
+                ["doctor"],
+                in: service,
+                environment: ["XDG_CONFIG_HOME": place]
+            )
+            let text = "cannot change the settings in ~/none/idown: ~/none is not a folder"
+            #expect(told.standardOutput.contains(text), "\(told)")
+        }
+    }
+
+    @Test func `doctor tells of a proxy that no download can use`() async throws {
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let folder = service.home.config + "/idown"
+            mkdir(folder, 0o700)
+            try TestFile.write(#"{"Proxy": "ftp://me:secret@host"}"#, to: folder + "/settings.json")
+            let told = try await idown("doctor", in: service)
+            #expect(told.status == .exited(1), "\(told)")
+            let text = "Proxy must be the URL of a proxy"
+            #expect(told.standardOutput.contains(text), "\(told)")
+            #expect(told.standardOutput.contains("downloads fail until you mend it"), "\(told)")
+            #expect(!told.standardOutput.contains("secret"), "\(told)")
+        }
+    }
+
     @Test func `doctor tells of a list that was damaged`() async throws {
         try await withService { service in
             let name = "tasks.sqlite.broken-20260101-000000"
