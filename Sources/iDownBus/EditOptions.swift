@@ -53,6 +53,11 @@ extension EditOptions {
                     read: { options, value throws(ManagerError) in
                         if let clearable, clearable.isCleared(by: value) {
                             options.cleared.insert(clearable)
+                        } else if clearable == .connections {
+                            // 0 was taken above, and the text of a refusal must allow it.
+                            let number: UInt32 = try row.name.read(value)
+                            options.values.connections =
+                                try row.name.check(number, within: Contract.maxConnections)
                         } else {
                             try row.read(&options.values, value)
                         }

@@ -45,6 +45,16 @@ import Testing
         }
     }
 
+    @Test func `a refusal of connections allows all numbers that are taken`() throws {
+        let error = #expect(throws: ManagerError.self) {
+            try EditOptions(["connections": .uint32(17)])
+        }
+        #expect(error?.message == "connections must be 0 to 16, not 17.")
+        for number in Contract.maxConnections {
+            _ = try EditOptions(["connections": .uint32(number)])
+        }
+    }
+
     @Test(
         arguments: [
             ("filename", .string("")), ("filename", .string(".a")), ("connections", .uint32(17)),
