@@ -17,14 +17,7 @@ import iDownloader
     private func withRunning(
         _ body: (Hub, _ running: TaskID, _ waiting: TaskID, FaultServer) async throws -> Void
     ) async throws {
-        let (held, hold) = ServedFile.held()
-        let server = try FaultServer(
-            script: .init { request in
-                var file = held
-                if request.number > 1 { file.hold = nil }
-                return file.answer(to: request)
-            }
-        )
+        let (server, hold) = try FaultServer.holdingFirst()
         defer { server.stop() }
         try await withHub(slots: 1) { hub in
             let running = try await hub.add(server.url("/a.bin"))

@@ -17,14 +17,7 @@ import iDownloader
         isPaused: Bool = true,
         _ body: (Hub, TaskID, FaultServer) async throws -> Void
     ) async throws {
-        let (held, hold) = ServedFile.held()
-        let server = try FaultServer(
-            script: .init { request in
-                var file = held
-                if request.number > 1 { file.hold = nil }
-                return file.answer(to: request)
-            }
-        )
+        let (server, hold) = try FaultServer.holdingFirst()
         defer { server.stop() }
         try await withHub { hub in
             let id = try await hub.add(server.url("/a.bin"))
@@ -160,14 +153,7 @@ import iDownloader
     func `a copy that is deleted before the old file goes leaves the old file`(
         isPaused: Bool
     ) async throws {
-        let (held, hold) = ServedFile.held()
-        let server = try FaultServer(
-            script: .init { request in
-                var file = held
-                if request.number > 1 { file.hold = nil }
-                return file.answer(to: request)
-            }
-        )
+        let (server, hold) = try FaultServer.holdingFirst()
         defer { server.stop() }
         let commit = HeldCommit()
         try await withSmallDisk(mebibytes: 64) { disk in

@@ -25,6 +25,21 @@ extension ServedFile {
     }
 }
 
+extension FaultServer {
+    /// A server that holds only the first answer back, at its megabyte.
+    static func holdingFirst() throws -> (server: FaultServer, hold: ServedFile.Hold) {
+        let (held, hold) = ServedFile.held()
+        let server = try FaultServer(
+            script: .init { request in
+                var file = held
+                if request.number > 1 { file.hold = nil }
+                return file.answer(to: request)
+            }
+        )
+        return (server, hold)
+    }
+}
+
 extension TaskRecord {
     /// A task that waits, changed as a test wants it.
     static func sample(

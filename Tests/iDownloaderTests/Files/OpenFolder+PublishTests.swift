@@ -44,7 +44,7 @@ import iDownloader
         }
     }
 
-    @Test func `a file system that fails once leaves no empty file under the new name`() async throws {
+    @Test func `a look that fails once leaves no empty file under the new name`() async throws {
         try await withTemporaryFolder { path throws in
             #expect(mkdir(path + "/from", 0o700) == 0 && mkdir(path + "/to", 0o700) == 0)
             putFile(path + "/from/a", "bytes")
