@@ -389,7 +389,8 @@ extension ManagerClient {
 
     /// Returns the changes of the list from now on, without the list; starts the service.
     ///
-    /// The sequence misses no change of a task that the caller adds or reads after this call.
+    /// Reading the sequence does not start the service again after its end. The sequence misses no
+    /// change of a task that the caller adds or reads after this call.
     ///
     /// - Returns: The news, for one task to iterate over. They wait until they are read.
     public func newsFromNow() async throws(ManagerError) -> ListNewsSequence {
@@ -405,7 +406,7 @@ extension ManagerClient {
             position = nil
         }
         return ListNewsSequence(
-            client: self,
+            client: withoutStart,
             properties: [],
             start: ListNewsSequence.Start(signals: signals, position: position)
         )

@@ -87,6 +87,13 @@ public struct ManagerClient: Sendable {
         }
     }
 
+    /// A client on the same connection whose calls do not start the service.
+    ///
+    /// If no service runs, its calls fail with an error that ``ManagerError/isUnreachable``.
+    public var withoutStart: ManagerClient {
+        ManagerClient(manager.connection, patience: manager.timeout, startsService: false)
+    }
+
     /// Closes the connection; pending calls fail, and sequences of events end.
     public func close() async {
         await manager.connection.close()

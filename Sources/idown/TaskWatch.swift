@@ -5,6 +5,9 @@ import iDownView
 
 /// Follows tasks to their ends, over restarts of the service.
 ///
+/// After a crash of the service the watch starts the next one. A service that was stopped stays
+/// stopped, because somebody wanted that: the watch waits until another program starts it.
+///
 /// A completed metalink gives its place to the tasks that it lists, which are followed in turn.
 struct TaskWatch {
     /// How a watch ended.
@@ -129,6 +132,15 @@ struct TaskWatch {
             }
         }
         drawSoon()
+        var sentry: Sentry?
+        var sentries = 0
+        defer { sentry?.task.cancel() }
+        func postSentry() {
+            guard sentry.map({ !open.contains($0.id) }) ?? true, let id = open.first else { return }
+            sentries += 1
+            sentry = Sentry(number: sentries, id: id, over: client, reportingTo: continuation)
+        }
+        postSentry()
         for await item in items {
             switch item {
             case .news(let news):
@@ -146,13 +158,34 @@ struct TaskWatch {
                 }
                 try await settle(ended)
                 switch news {
-                case .left:
-                    // Asking about a task starts the service again.
-                    if let id = ids.first(where: open.contains) { try await settle([id]) }
+                case .came:
+                    sentry?.task.cancel()
+                    sentry = nil
                 case .whole:
                     // Another list may not have them.
                     try await settle(ids.filter { open.contains($0) && list.tasks[$0] == nil })
-                case .anew, .page, .added, .event, .changed, .removed, .came: break
+                case .anew, .page, .added, .event, .changed, .removed, .left: break
+                }
+                postSentry()
+            case .answered(let number, let error):
+                // The answer of an earlier service may arrive after its successor has come.
+                guard let last = sentry, last.number == number else { break }
+                switch error {
+                case let error? where error.code == .stopping:
+                    display.end()
+                    Output.talk(
+                        "The service has stopped; the downloads go on with its next start:"
+                            + " idown service start"
+                    )
+                case let error? where error.isUnreachable && error.code != .disconnected:
+                    let tasks = try await client.current([last.id], startsService: true)
+                    for (id, task) in tasks where open.contains(id) { try await settle(id, task) }
+                    sentry = nil
+                // The news tell how the task has ended.
+                case nil: sentry = nil
+                case let error? where error.code == .noSuchTask: sentry = nil
+                // The news end with the bus; a service that refuses the call is not asked again.
+                default: break
                 }
             case .drawing:
                 clock = nil
@@ -174,18 +207,31 @@ extension ManagerClient {
     /// Returns tasks as the service knows them, in the order of their IDs; nil for those that are no
     /// longer in the list.
     ///
-    /// A service that is stopping does not answer; the next one reports the changes.
+    /// A service that is stopping does not answer, and one that has stopped does not run: such tasks
+    /// are left out, and the next service reports the changes.
+    ///
+    /// - Parameters:
+    ///   - ids: The tasks.
+    ///   - startsService: Whether to start a service that does not run.
+    /// - Returns: The tasks.
+    /// - Throws: The service's error for one of them.
     fileprivate func current(
-        _ ids: [String]
+        _ ids: [String],
+        startsService: Bool = false
     ) async throws(ManagerError) -> [(id: String, task: TaskProperties?)] {
+        let client = startsService ? self : withoutStart
         var tasks: [(id: String, task: TaskProperties?)] = []
         try await CallsAtOnce.make(about: ids) { id throws(ManagerError) in
-            try await current(id)
+            try await client.current(id)
         } then: { id, answer throws(ManagerError) in
             do throws(ManagerError) {
                 tasks.append((id, try answer.get()))
             } catch {
-                guard error.code == .stopping else { throw error }
+                switch error.code {
+                case .stopping: break
+                case .noReply, .disconnected: throw error
+                default: guard !startsService, error.isUnreachable else { throw error }
+                }
             }
         }
         return tasks
@@ -193,7 +239,7 @@ extension ManagerClient {
 
     /// The task as the service knows it; nil if it is no longer in the list.
     ///
-    /// A service that ends before it has answered is asked once more, which starts it again.
+    /// A service that ends before it has answered is asked once more, which may start it again.
     private func current(
         _ id: String,
         isLast: Bool = false
@@ -211,10 +257,37 @@ extension ManagerClient {
 extension TaskWatch {
     private enum Item: Sendable {
         case news(ListNews)
+        /// The service, or the bus in its place, has answered the sentry with this number.
+        case answered(Int, ManagerError?)
         /// It is time to draw changes that were skipped.
         case drawing
         case interrupted
         case lost(ManagerError)
+    }
+
+    /// A call that waits at the service for one task, and so learns how the service ends: a service
+    /// that is stopped answers `Stopping`; for one that has crashed the bus answers.
+    private struct Sentry {
+        let number: Int
+        let id: String
+        let task: Task<Void, Never>
+
+        init(
+            number: Int,
+            id: String,
+            over client: ManagerClient,
+            reportingTo items: AsyncStream<Item>.Continuation
+        ) {
+            (self.number, self.id) = (number, id)
+            task = Task {
+                do throws(ManagerError) {
+                    _ = try await client.withoutStart.wait(for: id)
+                    items.yield(.answered(number, nil))
+                } catch {
+                    items.yield(.answered(number, error))
+                }
+            }
+        }
     }
 
     private func reportNews(to items: AsyncStream<Item>.Continuation) async {

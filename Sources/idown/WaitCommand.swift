@@ -13,7 +13,8 @@ struct WaitCommand: AsyncParsableCommand {
             Without a selection it waits for the downloads that are waiting or downloading when it \
             begins; downloads that failed before, and those added later, do not count. A selection \
             is read once, when the command begins. A paused download is waited for only if it is \
-            selected. For a metalink it also waits for the files that the metalink lists.
+            selected. For a metalink it also waits for the files that the metalink lists. If the \
+            service is stopped, the command waits for its next start.
 
             The exit code is that of the first download that was not completed.
 

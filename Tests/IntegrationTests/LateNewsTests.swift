@@ -61,6 +61,43 @@ struct LateNewsTests {
         }
     }
 
+    @Test(arguments: [["wait", "--progress"], ["get"]])
+    func `a stopped service stays stopped, and a waiting command goes on with the next one`(
+        command: [String]
+    ) async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let id = try await service.addHeld(on: host)
+            let task = try await service.client.getTask(id)
+            let waiting = try await ChildProcess.start(
+                "sh",
+                ["-c", #"exec "$0" "$@" 2>&1"#, try BuiltProgram("idown").path] + command
+                    + [command == ["get"] ? task.url : id],
+                environment: service.environment,
+                workingDirectory: service.home.downloads
+            )
+            _ = try await within("the command to wait") { await waiting.nextLine() }
+            let stopped = try await idown("service", "stop", in: service)
+            #expect(stopped.status == .exited(0), "\(stopped)")
+            let said = try await within("a line about the stop") {
+                while let line = await waiting.nextLine() {
+                    if line.contains("service") { return line }
+                }
+                return ""
+            }
+            #expect(said.contains("has stopped") && said.contains("idown service start"), "\(said)")
+            host.letGo()
+            #expect(try await !service.client.isRunning())
+            let started = try await idown("service", "start", in: service)
+            #expect(started.status == .exited(0), "\(started)")
+            let status = try await within("the command to end") { await waiting.waitForExit() }
+            #expect(status == .exited(0))
+            #expect(try await service.state(of: id) == "completed")
+        }
+    }
+
     @Test func `follow prints what changed while the service was away`() async throws {
         try await withService { service in
             var paused = AddOptions()
