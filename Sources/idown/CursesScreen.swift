@@ -31,6 +31,8 @@ struct CursesScreen: ~Copyable {
     /// ncurses writes in the character set of the user's locale.
     private let showsUnicode = UserLocale.showsUnicode
     private var pasted: String?
+    /// What has followed an Esc, and when its last character came; nil outside of a sequence.
+    private var sequence: (text: EscapeSequence, time: ContinuousClock.Instant)?
     /// How many reads gave input, whether or not a key came of it.
     private(set) var reads = 0
 
@@ -185,18 +187,35 @@ extension CursesScreen {
 extension CursesScreen {
     /// Returns the next key; nil if none has come yet.
     mutating func nextKey() -> ListScreen.Key? {
+        if let sequence, .now - sequence.time > Self.longestPause { self.sequence = nil }
         while true {
             var code = wint_t()
             let kind = get_wch(&code)
-            guard kind != ERR else { return nil }
+            guard kind != ERR else {
+                // ncurses has waited for what may follow an Esc.
+                guard sequence?.text.isAlone == true else { return nil }
+                sequence = nil
+                return .escape
+            }
             reads &+= 1
+            if kind == KEY_CODE_YES, sequence?.text.isAlone == true {
+                // An Esc, and right after it a key of several characters.
+                sequence = nil
+                _ = ungetch(CInt(bitPattern: code))
+                return .escape
+            }
             if let key = kind == KEY_CODE_YES ? special(CInt(bitPattern: code)) : character(code) {
                 return key
             }
         }
     }
 
+    /// The longest pause within a sequence: it is shorter than a person takes between two keys, of
+    /// which the first looks like the beginning of one.
+    private static let longestPause: Duration = .milliseconds(150)
+
     private mutating func special(_ code: CInt) -> ListScreen.Key? {
+        sequence = nil
         switch code {
         case Self.pasteBegins:
             pasted = ""
@@ -225,9 +244,15 @@ extension CursesScreen {
             if pasted?.utf8.count ?? 0 < Self.longestPaste { pasted?.unicodeScalars.append(scalar) }
             return nil
         }
+        if var text = sequence?.text {
+            sequence = text.ends(with: scalar) ? nil : (text, .now)
+            return nil
+        }
         switch code {
         case 0x0A, 0x0D: return .enter
-        case 0x1B: return .escape
+        case 0x1B:
+            sequence = (EscapeSequence(), .now)
+            return nil
         case 0x08, 0x7F: return .backspace
         case 0x0C:
             // Ctrl-L draws the whole screen again.

@@ -132,13 +132,31 @@ struct WatchTests {
         }
     }
 
+    @Test func `a terminal's answers and keys with Alt are no commands`() async throws {
+        try await withList { service, _ in
+            try await withTerminal(service) { terminal in
+                try await terminal.wait(for: "Enter pause")
+                for text in [
+                    "P>|XTerm(370)\u{1B}\\", "]11;rgb:0000/0000/0000\u{1B}\\", "[?1;2c", "[O", "[I",
+                    "[25;80R", "p", "c", "d",
+                ] {
+                    try await terminal.press("-l", "\u{1B}\(text)")
+                }
+                // The key comes after the others.
+                try await terminal.press("m")
+                try await terminal.wait(for: "┌ moving.bin")
+                #expect(try await service.state(of: "1") == "downloading")
+            }
+        }
+    }
+
     @Test func `an arrow counts, also as the first key of all`() async throws {
         try await withList { service, _ in
             try await withTerminal(service) { terminal in
                 try await terminal.wait(for: "resting.bin")
                 try await terminal.press("Down", "m")
                 try await terminal.wait(for: "┌ resting.bin")
-                try await terminal.press("Escape", "q")
+                try await terminal.press("Escape", "Up", "q")
                 try await terminal.wait(for: "ended with 0")
             }
         }
@@ -258,7 +276,7 @@ struct WatchTests {
                 try await terminal.wait(for: "later.bin")
                 try await terminal.paste("http://127.0.0.1:9/d\nhttp://127.0.0.1:9/q\n")
                 try await terminal.wait(for: "URL: http://127.0.0.1:9/d http://127.0.0.1:9/q")
-                try await terminal.press("Escape", "q")
+                try await terminal.press("Escape", "Up", "q")
                 try await terminal.wait(for: "ended with 0")
             } catch {
                 await terminal.stop()
@@ -304,7 +322,9 @@ struct WatchTests {
                 for (width, height) in [(1, 1), (2, 1), (10, 3), (3, 40), (200, 2)] {
                     try await terminal.resize(width: width, height: height)
                     for key in [
-                        "m", "Escape", "e", "Space", "Escape", "?", "q", "/", "a", "Escape",
+                        // A letter right after an Esc would be Alt with that letter.
+                        "m", "Escape", "Up", "e", "Space", "Escape", "Up", "?", "q", "/", "a",
+                        "Escape", "Up",
                     ] {
                         try await terminal.press(key)
                     }
