@@ -199,12 +199,12 @@ extension Idown {
             let isRunning = (try? await client.isRunning()) == true
             let version = isRunning ? try? await client.version() : nil
             await client.close()
-            if let version { return [own, "idownd \(version) (running)"] }
+            if let version { return [own, "idownd \(CellText(version)) (running)"] }
             if isRunning { return [own, "idownd (does not answer)"] }
         }
         guard let installed = ServiceProgram.ask("--version") else {
             return [own, "idownd is not installed beside idown or in PATH"]
         }
-        return [own, "\(installed) (not running)"]
+        return [own, "\(CellText(installed)) (not running)"]
     }
 }

@@ -73,41 +73,49 @@ struct ServiceCommand: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            try await Service.use(startsService: false, isOptional: true) { client in
-                let process = try await client.processID()
-                var version: String?
-                var counts = ""
-                var failure: ManagerError?
-                if process != nil {
-                    do throws(ManagerError) {
-                        version = try await client.version()
-                        let waiting = try await client.waitingCount()
-                        let active = try await client.activeCount()
-                        counts = "\(active) downloading, \(waiting) waiting"
-                    } catch {
-                        failure = error
-                    }
+            var isTold = false
+            do {
+                try await Service.use(startsService: false, isOptional: true) { client in
+                    let process = try await client.processID()
+                    isTold = true
+                    try await tell(process, client)
                 }
-                if json {
-                    let report = Report(
-                        isRunning: process != nil,
-                        version: version,
-                        process: process
-                    )
-                    try Output.json(report)
-                } else {
-                    try Output.data(process == nil ? "stopped" : "running")
-                    if let process, let version, failure == nil {
-                        Output.talk("idownd \(version), process \(process)")
-                        Output.talk(counts)
-                    }
-                }
-                if let failure {
-                    Output.complain(failure.description)
-                    throw ExitStatus.serviceFailed.exit
-                }
-                if process == nil { throw ExitStatus.unreachable.exit }
+            } catch {
+                // A service without a bus cannot be reached.
+                if !isTold { try print(Report(isRunning: false, version: nil, process: nil)) }
+                throw error
             }
+        }
+
+        private func tell(_ process: UInt32?, _ client: ManagerClient) async throws {
+            guard let process else {
+                try print(Report(isRunning: false, version: nil, process: nil))
+                throw ExitStatus.unreachable.exit
+            }
+            var version: String?
+            var counts = ""
+            var failure: ManagerError?
+            do throws(ManagerError) {
+                version = try await client.version()
+                let waiting = try await client.waitingCount()
+                let active = try await client.activeCount()
+                counts = "\(active) downloading, \(waiting) waiting"
+            } catch {
+                failure = error
+            }
+            try print(Report(isRunning: true, version: version, process: process))
+            if let failure {
+                Output.complain(failure.description)
+                throw ExitStatus.serviceFailed.exit
+            }
+            guard !json, let version else { return }
+            Output.talk("idownd \(CellText(version)), process \(process)")
+            Output.talk(counts)
+        }
+
+        private func print(_ report: Report) throws {
+            guard !json else { return try Output.json(report) }
+            try Output.data(report.isRunning ? "running" : "stopped")
         }
     }
 
@@ -164,7 +172,7 @@ struct ServiceCommand: AsyncParsableCommand {
     }
 
     private static func start(_ client: ManagerClient) async throws {
-        Output.talk("The service runs: idownd \(try await client.version())")
+        Output.talk("The service runs: idownd \(CellText(try await client.version()))")
     }
 
     /// Ends the service and waits until it has left the bus.

@@ -148,6 +148,16 @@ struct ServiceCommandTests {
                 environment: environment
             )
             #expect(alone.status == .exited(69), "\(alone)")
+            for (options, expected) in [([], "stopped"), (["--json"], #""Running" : false"#)] {
+                let status = try await ChildProcess.run(
+                    program,
+                    ["service", "status"] + options,
+                    environment: environment
+                )
+                #expect(status.status == .exited(69), "\(status)")
+                #expect(status.standardOutput.contains(expected), "\(status)")
+                #expect(status.standardError.contains("no session bus"), "\(status)")
+            }
             let command = try remedy(in: alone)
             #expect(command == "dbus-run-session -- idown list …")
             let line = command.replacing("idown list …", with: "'\(program)' list --json")
