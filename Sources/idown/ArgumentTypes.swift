@@ -50,4 +50,7 @@ extension TaskProperties.State: ExpressibleByArgument {
 
     /// The states, for help and completions.
     public static var allValueStrings: [String] { known.map(\.rawValue) }
+
+    /// Completes the states.
+    public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }

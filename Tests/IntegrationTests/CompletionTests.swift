@@ -39,6 +39,30 @@ struct CompletionTests {
 
     @Test(arguments: shells.map(\.name), ["show", "ls", "rm"])
     func `a shell completes ids with their names`(shell: String, verb: String) async throws {
+        try await completing("idown \(verb) ", in: shell) { service, terminal in
+            try await terminal.wait(for: "ids and names") {
+                $0.contains("first.iso") && $0.contains("second.iso") && $0.contains("failed")
+                    && $0.contains("c$(touch made)`touch made`.iso")
+            }
+            #expect(!TestFile.names(in: service.home.path).contains("made"))
+        }
+    }
+
+    @Test(arguments: shells.map(\.name))
+    func `a shell completes the states of an option`(shell: String) async throws {
+        try await completing("idown list --state ", in: shell) { _, terminal in
+            try await terminal.wait(for: "states") {
+                $0.contains("downloading") && $0.contains("cancelled")
+            }
+        }
+    }
+
+    /// Types a line and two tabs into a shell, beside a service with three downloads.
+    private func completing(
+        _ line: String,
+        in shell: String,
+        _ body: (ServiceUnderTest, TmuxTerminal) async throws -> Void
+    ) async throws {
         let command = try #require(Self.shells.first { $0.name == shell }?.command)
         try await withService { service in
             // The last name is one that a malicious web page might choose.
@@ -61,12 +85,8 @@ struct CompletionTests {
             )
             do {
                 try await terminal.wait(for: "a prompt") { !$0.allSatisfy(\.isWhitespace) }
-                try await terminal.press("idown \(verb) ", "Tab", "Tab")
-                try await terminal.wait(for: "ids and names") {
-                    $0.contains("first.iso") && $0.contains("second.iso") && $0.contains("failed")
-                        && $0.contains("c$(touch made)`touch made`.iso")
-                }
-                #expect(!TestFile.names(in: service.home.path).contains("made"))
+                try await terminal.press(line, "Tab", "Tab")
+                try await body(service, terminal)
             } catch {
                 await terminal.stop()
                 throw error
