@@ -15,40 +15,46 @@ struct ServerArgument {
 
     /// Reads a URL.
     ///
-    /// - Throws: `ValidationError`, which repeats no part of the URL, since it may hold a password.
+    /// - Throws: `ExitCode` after saying why the URL is refused; the text repeats no part of the URL,
+    ///   since it may hold a password.
     init(_ text: String) throws {
         guard let url = URLText(text), let start = text.firstRange(of: "://")?.upperBound else {
-            throw ValidationError("give a URL of the server, such as https://example.org/")
+            throw Self.refusal("give a URL of the server, such as https://example.org/")
         }
         guard let usualPort = Self.ports[url.scheme] else {
-            throw ValidationError(
-                "logins are stored only for http, https, ftp, ftps and sftp URLs"
-            )
+            throw Self.refusal("logins are stored only for http, https, ftp, ftps and sftp URLs")
         }
         let authority = text[start...].prefix { !"/?#".contains($0) }
         let name = authority.lastIndex(of: "@").map { authority[..<$0] }
         guard name?.contains(":") != true else {
-            throw ValidationError("do not write a password into the URL; idown login asks for it")
+            throw Self.refusal("do not write a password into the URL; idown login asks for it")
         }
         let host = url.host.hasSuffix(".") ? String(url.host.dropLast()) : url.host
         guard !host.isEmpty, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw ValidationError(
+            throw Self.refusal(
                 "the URL's host has letters other than ASCII; give its ASCII form, xn--…"
             )
         }
         let port = url.port.isEmpty ? usualPort : Int(url.port) ?? 0
         guard port > 0 else {
-            throw ValidationError("the URL's port must be a number from 1 to 65535")
+            throw Self.refusal("the URL's port must be a number from 1 to 65535")
         }
         user = try name.map(Self.userName)
         server = KeptLogins.Server(scheme: url.scheme, host: host, port: port)
+    }
+
+    /// Tells why the URL is refused, and returns the error that ends the command as `idown add` ends
+    /// for such a URL.
+    private static func refusal(_ text: String) -> ExitCode {
+        Output.complain(text)
+        return ExitStatus.refusedURL.exit
     }
 
     private static func userName(_ encoded: Substring) throws -> String {
         guard let name = URLText.percentDecoded(encoded),
             !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else {
-            throw ValidationError(
+            throw Self.refusal(
                 "the user name in the URL is not valid; write a special character as % and two hex"
                     + " digits, or use --user"
             )
