@@ -40,6 +40,19 @@ extension Store {
         return opened
     }
 
+    /// Returns why the store in a folder cannot be opened; nil if it can be, or is not made yet.
+    ///
+    /// It changes nothing but what a crash has left unfinished. A damaged database is no obstacle.
+    package static func obstacle(folder: String) -> StoreFailure? {
+        do throws(StoreFailure) {
+            let file = DatabaseFile(path: folder + "/tasks.sqlite", files: Files(faults: nil))
+            _ = try file.damage()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     private static func open(
         _ folder: String,
         now: WallTime,

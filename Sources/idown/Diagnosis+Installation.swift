@@ -11,11 +11,7 @@ extension Diagnosis {
     static func ofInstallation(_ folders: DesktopFolders) -> [Finding] {
         let data = [folders.dataHome] + folders.dataFolders
         return [
-            found(
-                "service file",
-                data.map { "\($0)/dbus-1/services/\(Contract.busName).service" },
-                otherwise: "is not installed: the bus cannot start the service"
-            ),
+            serviceFile(folders),
             found(
                 "systemd unit",
                 ["\(folders.configHome)/systemd/user/idownd.service"]
@@ -61,7 +57,7 @@ extension Diagnosis {
                 "settings",
                 .wrong,
                 mistake.replacing(report.path, with: path),
-                advice: "\(meanwhile) until you mend it: idown config edit"
+                advice: "\(meanwhile) until you mend it: \(remedy(for: report.path))"
             )
         }
         let notes = report.notes.map { note in
@@ -74,6 +70,12 @@ extension Diagnosis {
         }
         let findings = wrong + notes
         return findings.isEmpty ? [Finding("settings", .fine, path)] : findings
+    }
+
+    /// Returns the command that mends a settings file: access(2).
+    private static func remedy(for path: String) -> String {
+        guard access(path, R_OK) != 0, errno == EACCES else { return "idown config edit" }
+        return "chmod u+r '\(path.replacing("'", with: "'\\''"))'"
     }
 
     /// Returns the versions and variables that a bug report needs; nothing in them names the user or
@@ -123,6 +125,27 @@ extension Diagnosis {
             let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
             return parts.count == 2 ? Finding(parts[0], .fine, parts[1]) : nil
         }
+    }
+
+    /// Checks that the D-Bus service file names a program that can be run: access(2).
+    private static func serviceFile(_ folders: DesktopFolders) -> Finding {
+        guard let (file, program) = ServiceProgram.activation(folders) else {
+            return Finding(
+                "service file",
+                .note,
+                "is not installed: the bus cannot start the service",
+                advice: "install the package, or run make install"
+            )
+        }
+        guard access(program, X_OK) == 0 else {
+            return Finding(
+                "service file",
+                .wrong,
+                "\(shown(file)) names \(shown(program)): \(String(cString: strerror(errno)))",
+                advice: "install the package, or run make install"
+            )
+        }
+        return Finding("service file", .fine, shown(file))
     }
 
     /// Checks that one of several files can be read.

@@ -30,6 +30,9 @@ enum Diagnosis {
             if case .text(let path?) = try await client.value(of: .downloadDirectory) {
                 findings += taken([("download folder", { folder(path) })])
             }
+            if case .text(let path?) = try await client.value(of: .cookieFile) {
+                findings += taken([("cookies", { cookies(path) })])
+            }
             var counts: [String] = []
             for state in TaskProperties.State.known {
                 var query = TaskQuery()
@@ -44,13 +47,21 @@ enum Diagnosis {
         } catch  where error.code == .serviceUnknown {
             // The check of the activation has already told what to do.
         } catch {
+            let obstacle = ServiceProgram.ask("--check-list") ?? ""
             findings.append(
-                Finding(
-                    "service",
-                    .wrong,
-                    error.description,
-                    advice: "read its log: idown service logs"
-                )
+                obstacle.isEmpty
+                    ? Finding(
+                        "service",
+                        .wrong,
+                        error.description,
+                        advice: "read its log: idown service logs"
+                    )
+                    : Finding(
+                        "list",
+                        .wrong,
+                        "the service cannot open it: \(obstacle)",
+                        advice: "install the newest idown, or read the log: idown service logs"
+                    )
             )
         }
         await client.close()
@@ -61,6 +72,7 @@ enum Diagnosis {
         let isActivatable = (try? await client.isActivatable()) ?? false
         let isRunning = (try? await client.isRunning()) ?? false
         if isActivatable {
+            if isRunning, let other = await otherProgram(client) { return other }
             return Finding(
                 "activation",
                 .fine,
@@ -73,6 +85,53 @@ enum Diagnosis {
             "the bus does not know how to start the service",
             advice: "install the package or run make install, then log in again"
         )
+    }
+
+    /// Returns a finding if the D-Bus service file names another program than the one that runs; nil
+    /// if not, and for a script, which may start that one: proc_pid_exe(5).
+    private static func otherProgram(_ client: ManagerClient) async -> Finding? {
+        guard let (file, named) = ServiceProgram.activation(DesktopFolders()),
+            let process = try? await client.processID(),
+            let program = target(of: named),
+            let running = target(of: "/proc/\(process)/exe"), program != running,
+            !isScript(program)
+        else { return nil }
+        return Finding(
+            "activation",
+            .note,
+            "\(shown(file)) names \(shown(program)), but \(shown(running)) is running",
+            advice: "install the package or run make install, then: idown service restart"
+        )
+    }
+
+    private static func isScript(_ path: String) -> Bool {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var start: [UInt8] = [0, 0]
+        return read(file, &start, start.count) == start.count && start.elementsEqual("#!".utf8)
+    }
+
+    /// Returns the path of a file without symbolic links; nil if there is none: realpath(3).
+    private static func target(of path: String) -> String? {
+        guard let target = realpath(path, nil) else { return nil }
+        defer { free(target) }
+        return String(cString: target)
+    }
+
+    /// Checks that the service can read the file of the cookies: access(2).
+    private static func cookies(_ path: String) -> [Finding] {
+        guard access(path, R_OK) != 0 else {
+            return [Finding("cookies", .fine, "the file can be read")]
+        }
+        return [
+            Finding(
+                "cookies",
+                .wrong,
+                "\(shown(path)): \(String(cString: strerror(errno)))",
+                advice: "export the cookies again, or use none: idown config cookie-file none"
+            )
+        ]
     }
 
     private static func version(_ version: String) -> Finding {

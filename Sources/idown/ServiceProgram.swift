@@ -50,22 +50,29 @@ enum ServiceProgram {
         return text.unicodeScalars.last == "\n" ? String(text.unicodeScalars.dropLast()) : text
     }
 
-    /// The program beside this one, else the first in `PATH`, else the one that D-Bus starts; nil if
-    /// there is none.
+    /// The program beside this one, else the first in `PATH`, else the one that D-Bus starts, where
+    /// packagers put it into a folder of its own; nil if there is none.
     static var path: String? {
-        ProgramPath.find("idownd", in: ProgramPath.ownFolder.map { [$0] } ?? []) ?? activatedPath
+        let folders = ProgramPath.ownFolder.map { [$0] } ?? []
+        if let found = ProgramPath.find("idownd", in: folders) { return found }
+        let named = activation(DesktopFolders())?.program
+        return named.flatMap { access($0, X_OK) == 0 ? $0 : nil }
     }
 
-    /// The program that the D-Bus service file names, where packagers put it into a folder of its
-    /// own (D-Bus specification, "Message Bus Starting Services").
-    private static var activatedPath: String? {
-        let folders = DesktopFolders()
-        return ([folders.dataHome] + folders.dataFolders).lazy.compactMap { folder in
-            let path = "\(folder)/dbus-1/services/\(Contract.busName).service"
-            let text = (try? TextFile.read(path)).flatMap(\.self)
-            return text.flatMap { KeyFile($0).value("Exec", in: "D-BUS Service") }
-                .map { $0.hasPrefix("\"") ? String($0.dropFirst().prefix { $0 != "\"" }) : $0 }
-        }.first { access($0, X_OK) == 0 }
+    /// Returns the D-Bus service file in force, and the program that it names; nil if there is none
+    /// (D-Bus specification, "Message Bus Starting Services").
+    static func activation(_ folders: DesktopFolders) -> (file: String, program: String)? {
+        for folder in [folders.dataHome] + folders.dataFolders {
+            let file = "\(folder)/dbus-1/services/\(Contract.busName).service"
+            guard let text = (try? TextFile.read(file)).flatMap(\.self),
+                let line = KeyFile(text).value("Exec", in: "D-BUS Service")
+            else { continue }
+            let program =
+                line.hasPrefix("\"")
+                ? line.dropFirst().prefix { $0 != "\"" } : line.prefix { $0 != " " }
+            return (file, String(program))
+        }
+        return nil
     }
 
     /// Runs another program in the foreground, with this program's streams, and waits for it.

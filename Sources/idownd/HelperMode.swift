@@ -20,6 +20,8 @@ enum HelperMode: String {
     case settings = "--settings"
     /// Prints what is wrong in the settings on standard input, a line each.
     case checkSettings = "--check-settings"
+    /// Prints why the list cannot be opened; nothing if it can be.
+    case checkList = "--check-list"
 
     /// The most bytes of the input: more than a settings file, or a URL, a name and a password, may
     /// have.
@@ -36,6 +38,10 @@ enum HelperMode: String {
         case .checkSettings:
             guard let input = Self.input() else { return 64 }
             for mistake in SettingsFile.mistakes(in: input) { print(mistake) }
+        case .checkList:
+            if let obstacle = Store.obstacle(folder: StandardFolders.current().state) {
+                print(obstacle)
+            }
         case .libraries:
             for (name, version) in Self.versions { print("\(name)\t\(version)") }
         }

@@ -113,6 +113,88 @@ struct DoctorTests {
         }
     }
 
+    @Test func `doctor tells that the D-Bus service file names a missing program, or another one`()
+        async throws
+    {
+        try await withService { service in
+            try service.installForActivation()
+            let folder = service.home.path + "/.local/share/dbus-1/services"
+            _ = try await ChildProcess.run("mkdir", ["-p", folder])
+            func told(_ program: String) async throws -> ChildProcess.Completed {
+                try TestFile.write(
+                    "[D-BUS Service]\nName=\(Contract.busName)\nExec=\(program)\n",
+                    to: "\(folder)/\(Contract.busName).service"
+                )
+                return try await idown("doctor", in: service)
+            }
+            let right = try await told(try BuiltProgram("idownd").path)
+            #expect(!right.standardOutput.contains("names"), "\(right)")
+            let missing = try await told("/nowhere/idownd")
+            #expect(missing.status == .exited(1), "\(missing)")
+            let text = "names /nowhere/idownd: No such file or directory"
+            #expect(missing.standardOutput.contains(text), "\(missing)")
+            let other = try await told("/usr/bin/env")
+            #expect(other.standardOutput.contains("names /usr/bin/env, but "), "\(other)")
+        }
+    }
+
+    @Test func `doctor tells that a newer version wrote the list`() async throws {
+        try await withService { service in
+            try service.installForActivation()
+            _ = try await service.terminate()
+            let added = try await ChildProcess.run(
+                "/usr/bin/python3",
+                [
+                    "-c",
+                    """
+                    import sqlite3, sys
+                    with sqlite3.connect(sys.argv[1]) as list:
+                        list.execute("INSERT INTO grdb_migrations VALUES ('99')")
+                    """, service.home.store,
+                ]
+            )
+            #expect(added.succeeded, "\(added)")
+            let told = try await idown("doctor", in: service)
+            #expect(told.status == .exited(1), "\(told)")
+            #expect(told.standardOutput.contains("written by a newer version"), "\(told)")
+            #expect(!told.standardOutput.contains("see `idown doctor`"), "\(told)")
+        }
+    }
+
+    @Test func `doctor tells that the file of the cookies is gone`() async throws {
+        try await withService { service in
+            let file = service.home.path + "/cookies.txt"
+            try TestFile.write("", to: file)
+            try await service.client.set(.cookieFile, to: .text(file))
+            let before = try await idown("doctor", in: service)
+            #expect(!before.standardOutput.contains("cookies"), "\(before)")
+            unlink(file)
+            let told = try await idown("doctor", in: service)
+            #expect(told.status == .exited(1), "\(told)")
+            let text = "~/cookies.txt: No such file or directory"
+            #expect(told.standardOutput.contains(text), "\(told)")
+        }
+    }
+
+    @Test(.enabled("root gives up its right to read every file") { geteuid() == 0 })
+    func `doctor tells how to let the user read the settings`() async throws {
+        try await withService { service in
+            let file = service.home.config + "/idown/settings.json"
+            try TestFile.write("{}", to: file)
+            chmod(file, 0)
+            let told = try await ChildProcess.run(
+                "setpriv",
+                [
+                    "--bounding-set", "-dac_override,-dac_read_search",
+                    try BuiltProgram("idown").path, "doctor",
+                ],
+                environment: service.environment
+            )
+            #expect(told.status == .exited(1), "\(told)")
+            #expect(told.standardOutput.contains("chmod u+r '\(file)'"), "\(told)")
+        }
+    }
+
     @Test func `doctor reports a folder without write permission`() async throws {
         try await withService { service in
             try await service.client.set(.downloadDirectory, to: .text("\(service.home.path)/x"))
