@@ -66,11 +66,11 @@ public struct ManagerClient: Sendable {
     ///
     /// - Parameters:
     ///   - bus: The bus, normally the session's.
-    ///   - patience: How long a call waits for its answer.
+    ///   - patience: How long a call waits for its answer; the bus has at most 25 seconds to answer.
     ///   - startsService: Whether a call starts a service that does not run.
     /// - Returns: The client. The service is not started yet.
-    /// - Throws: `NoServer` if the bus cannot be reached; this error
-    ///   ``ManagerError/isUnreachable``.
+    /// - Throws: `NoServer` if the bus cannot be reached, `NoReply` if it does not answer; these
+    ///   errors ``ManagerError/isUnreachable``.
     public static func connect(
         to bus: BusAddress = .session,
         patience: Duration = Self.patience,
@@ -78,9 +78,15 @@ public struct ManagerClient: Sendable {
     ) async throws(ManagerError) -> ManagerClient {
         do throws(BusError) {
             return ManagerClient(
-                try await Connection.open(bus),
+                try await Connection.open(bus, within: min(patience, .seconds(25))),
                 patience: patience,
                 startsService: startsService
+            )
+        } catch  where error.name == BusError.noReply("").name {
+            throw ManagerError(
+                .noReply,
+                "The session bus accepts connections and does not answer. Log in again, or start a bus"
+                    + " of your own: dbus-run-session -- bash"
             )
         } catch {
             throw ManagerError(.noServer, "There is no session bus here: \(error.message)")

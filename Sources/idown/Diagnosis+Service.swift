@@ -17,7 +17,7 @@ enum Diagnosis {
                 Finding(
                     "session bus",
                     .wrong,
-                    "cannot be reached",
+                    error.code == .noReply ? "does not answer" : "cannot be reached",
                     advice: "log in to a desktop session, or start a bus of your own:"
                         + " dbus-run-session -- bash"
                 )

@@ -193,7 +193,8 @@ struct Daemon: Service {
 
     private func connect() async throws(Exit) -> Connection {
         do {
-            return try await Connection.open(.session)
+            // A bus that is silent must not keep SIGTERM from ending the service.
+            return try await cancelWhenGracefulShutdown { try await Connection.open(.session) }
         } catch {
             throw .noBus("\(error)")
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import Dispatch
 import Glibc
 import Testing
 import iDownBus
@@ -62,6 +63,69 @@ struct ServiceCommandTests {
             #expect(status.standardError.contains("did not answer"), "\(status)")
             let version = try await idown("--version", in: service)
             #expect(version.standardOutput.hasSuffix("idownd (does not answer)"), "\(version)")
+        }
+    }
+
+    /// Runs a body beside a session bus that accepts connections and never answers.
+    private func withSilentBus(
+        _ body: (_ socket: CInt, _ environment: [String: String]) async throws -> Void
+    ) async throws {
+        try await withService(started: false) { service in
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            let path = "\(service.home.path)/silent"
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+            defer { close(listener) }
+            let isBound = withUnsafePointer(to: address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            try #require(isBound == 0 && listen(listener, 16) == 0)
+            var environment = service.environment
+            environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(path)"
+            environment["IDOWN_TIMEOUT"] = "1"
+            try await body(listener, environment)
+        }
+    }
+
+    @Test(arguments: [
+        ["list"], ["get", "http://127.0.0.1:9/"], ["service", "status"], ["doctor"], ["--version"],
+    ])
+    func `a command ends although the session bus does not answer`(command: [String]) async throws {
+        try await withSilentBus { _, environment in
+            let program = try BuiltProgram("idown").path
+            let ended = try await within("idown \(command)") {
+                try await ChildProcess.run(program, command, environment: environment)
+            }
+            let text = ended.standardOutput + ended.standardError
+            let isVersion = command == ["--version"]
+            #expect(text.contains(isVersion ? "idown " : "does not answer"), "\(ended)")
+            #expect(
+                ended.status == .exited(isVersion ? 0 : command == ["doctor"] ? 1 : 69),
+                "\(ended)"
+            )
+        }
+    }
+
+    @Test func `SIGTERM ends a service whose bus does not answer`() async throws {
+        try await withSilentBus { listener, environment in
+            let service = try await ChildProcess.start(
+                try BuiltProgram("idownd").path,
+                environment: environment
+            )
+            let taken = try await within("the service to connect") {
+                await withCheckedContinuation { continuation in
+                    DispatchQueue.global().async {
+                        continuation.resume(returning: accept(listener, nil, nil))
+                    }
+                }
+            }
+            defer { close(taken) }
+            service.send(SIGTERM)
+            let status = try await within("the service to end") { await service.waitForExit() }
+            #expect(status != .signaled(SIGKILL))
         }
     }
 

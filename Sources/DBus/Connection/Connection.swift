@@ -55,24 +55,30 @@ public actor Connection {
     ///   - executor: The executor of an earlier connection, for a service that reconnects to a
     ///     restarted bus: actors that share the executor can keep it. The call blocks it until the
     ///     bus has answered, so make sure before that the bus answers. Nil makes a new one.
+    ///   - limit: How long to wait for the bus, which may accept a connection and never answer.
     /// - Returns: The connection.
-    /// - Throws: The error of libdbus, for example `org.freedesktop.DBus.Error.NoServer`.
+    /// - Throws: The error of libdbus, for example `org.freedesktop.DBus.Error.NoServer`; `NoReply`
+    ///   after the limit, or when the task is cancelled.
     public static func open(
         _ bus: BusAddress = .session,
-        on executor: QueueExecutor? = nil
+        on executor: QueueExecutor? = nil,
+        within limit: Duration = .seconds(25)
     ) async throws(BusError) -> Connection {
-        try await open(bus, on: executor, faults: nil)
+        try await open(bus, on: executor, within: limit, faults: nil)
     }
 
     /// Connects to a bus, with planned failures for tests.
     package static func open(
         _ bus: BusAddress,
         on executor: QueueExecutor? = nil,
+        within limit: Duration = .seconds(25),
         faults: FaultPlan?
     ) async throws(BusError) -> Connection {
         let executor = if let executor { executor } else { try QueueExecutor() }
         let connection = Connection(executor: executor, faults: faults)
-        try await connection.connect(to: bus)
+        try await outcome(within: limit) { () throws(BusError) in
+            try await connection.connect(to: bus)
+        }
         return connection
     }
 
@@ -174,6 +180,33 @@ public actor Connection {
         guard let link, link.isConnected else { throw .connectionClosed }
         return link
     }
+}
+
+/// Runs `work`, and does not wait longer than the limit for it.
+///
+/// libdbus waits without a limit for a bus to accept the user, and cannot be interrupted: its thread
+/// is left behind then.
+///
+/// - Throws: The error of `work`; `NoReply` after the limit, or when the task is cancelled.
+private func outcome(
+    within limit: Duration,
+    of work: @escaping @Sendable () async throws(BusError) -> Void
+) async throws(BusError) {
+    let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, BusError>.self)
+    Task {
+        do throws(BusError) {
+            outcome.yield(.success(try await work()))
+        } catch {
+            outcome.yield(.failure(error))
+        }
+    }
+    let clock = Task {
+        try await Task.sleep(for: limit)
+        outcome.yield(.failure(.noReply("The bus did not answer within \(limit).")))
+    }
+    defer { clock.cancel() }
+    for await first in outcomes { return try first.get() }
+    throw .noReply("The connection to the bus was given up.")
 }
 
 /// A task that waits for an event of the connection.

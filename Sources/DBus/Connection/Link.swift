@@ -37,8 +37,8 @@ final class Link {
 
     /// Connects, registers with the bus, and lets the loop run the connection.
     ///
-    /// Blocks the loop's thread, but none of Swift's, until the bus has answered: at most 25 s,
-    /// libdbus's own limit for a reply.
+    /// Blocks the loop's thread, but none of Swift's, until the bus has answered: for ever if the bus
+    /// accepts the connection and is silent from then on.
     init(to address: BusAddress, owner: Connection, libdbus: LibDBusCalls) throws(BusError) {
         pointer = try Self.connect(to: address, libdbus: libdbus)
         self.libdbus = libdbus
