@@ -18,7 +18,7 @@ struct Idown: AsyncParsableCommand {
             The states are waiting, downloading, paused, completed, failed and cancelled.
 
             IDOWN_TIMEOUT is the number of seconds to wait for an answer of the service (default: \
-            60). NO_COLOR and CLICOLOR_FORCE switch colors off and on.
+            60), and of the session bus (at most 25). NO_COLOR and CLICOLOR_FORCE switch colors off and on.
 
             Examples:
               idown get https://example.org/disk.iso
