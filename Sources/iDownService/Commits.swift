@@ -207,7 +207,7 @@ final class Commits {
                 let before = known.removeValue(forKey: id) ?? change.sharedBefore
                 return TaskNews(
                     id: id,
-                    told: before.map { coordinator.snapshot(of: $0) },
+                    told: before.map { coordinator.snapshot(of: $0, isTold: true) },
                     now: coordinator.snapshot(of: change.sharedAfter)
                 )
             case .announceLater:

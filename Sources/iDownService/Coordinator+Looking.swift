@@ -25,9 +25,10 @@ extension Coordinator {
         return snapshot(of: record)
     }
 
-    /// Returns a task as clients see it at this moment.
-    func snapshot(of record: Shared<TaskRecord>) -> TaskSnapshot {
-        var snapshot = slots.snapshot(of: record)
+    /// Returns a task as clients see it at this moment; with `isTold`, as they were told of it before
+    /// a change.
+    func snapshot(of record: Shared<TaskRecord>, isTold: Bool = false) -> TaskSnapshot {
+        var snapshot = slots.snapshot(of: record, isTold: isTold)
         snapshot.isVerifying = verifications.isReading(record.value)
         return snapshot
     }

@@ -340,15 +340,17 @@ final class Slots {
 
     private func speed(of id: TaskID) -> UInt64 { UInt64(meters[id]?.perSecond ?? 0) }
 
-    /// Returns a task as clients see it at this moment.
-    func snapshot(of shared: Shared<TaskRecord>) -> TaskSnapshot {
+    /// Returns a task as clients see it at this moment; with `isTold`, as they were told of it before
+    /// a change.
+    ///
+    /// What a stopped transfer has received since was not told, so that its last checkpoint is.
+    func snapshot(of shared: Shared<TaskRecord>, isTold: Bool) -> TaskSnapshot {
         let record = shared.value
-        guard record.state == .downloading, let transfer = running[record.id] else {
+        guard let transfer = running[record.id], !isTold || record.state == .downloading else {
             return TaskSnapshot(shared, live: nil)
         }
-        var live = live(transfer, record.id)
-        if transfer.attempt != record.attempt { live.activity = Self.connecting }
-        live.segments = transfer.live.segments
+        var live = live(transfer, record.id).seen(by: record, of: transfer.attempt)
+        live?.segments = transfer.live.segments
         return TaskSnapshot(shared, live: live)
     }
 
@@ -357,17 +359,13 @@ final class Slots {
         var states: [TaskID: (attempt: AttemptNumber, live: LiveState)] = [:]
         for (id, transfer) in running { states[id] = (transfer.attempt, live(transfer, id)) }
         return { [states] record in
-            guard record.state == .downloading, let running = states[record.id] else {
-                return TaskSnapshot(record: record, live: nil)
-            }
-            var live = running.live
-            if running.attempt != record.attempt { live.activity = Self.connecting }
-            return TaskSnapshot(record: record, live: live)
+            let running = states[record.id]
+            return TaskSnapshot(
+                record: record,
+                live: running?.live.seen(by: record, of: running?.attempt)
+            )
         }
     }
-
-    /// The activity of a task whose last transfer ends before the next one begins.
-    private static let connecting = LiveProgress.Activity.connecting.name
 
     private func live(_ transfer: RunningTransfer, _ id: TaskID) -> LiveState {
         LiveState(
@@ -398,6 +396,31 @@ final class Slots {
                 noteSilence(in: coordinator)
             }
             publisher = nil
+        }
+    }
+}
+
+extension LiveState {
+    /// Returns what a transfer's state tells of its task; nil where only the record counts.
+    ///
+    /// The bytes of a stopped transfer count until its last checkpoint has recorded them: no client
+    /// hears of fewer bytes than before.
+    fileprivate func seen(by record: TaskRecord, of attempt: AttemptNumber?) -> LiveState? {
+        switch record.state {
+        case .downloading:
+            guard attempt != record.attempt else { return self }
+            // The last transfer ends before the next one begins.
+            var live = self
+            live.activity = LiveProgress.Activity.connecting.name
+            return live
+        case .paused, .waiting(.queue), .waiting(.offline), .waiting(.metered),
+            .waiting(.battery), .waiting(.settings):
+            guard attempt == record.attempt, record.file != nil, !record.isDeleting else {
+                return nil
+            }
+            return LiveState(bytes: bytes, bytesPerSecond: 0, activity: "", connections: 0)
+        // A failed transfer may have dropped its bytes.
+        case .waiting, .completed, .failed, .cancelled: return nil
         }
     }
 }

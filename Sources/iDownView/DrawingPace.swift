@@ -4,9 +4,9 @@ package import iDownBus
 
 /// Decides which changes of downloads are drawn immediately and which can be skipped.
 ///
-/// A new byte count can be skipped, because the next one follows within a moment. A new state, hold
-/// or message must be drawn, immediately or a moment later: the next change may be hours away, and
-/// the screen would be wrong until then.
+/// A running download's new byte count can be skipped, because the next one follows within a
+/// moment. Any other change must be drawn, immediately or a moment later: the next one may be hours
+/// away, and the screen would be wrong until then.
 package struct DrawingPace: Sendable {
     /// Seconds between two drawings; the eye sees at most 20 pictures per second.
     ///
@@ -19,12 +19,15 @@ package struct DrawingPace: Sendable {
         let activity: TaskProperties.Activity
         let hold: TaskProperties.Hold
         let message: String
+        /// 0 while the download runs.
+        let bytes: UInt64
 
         init(_ task: TaskProperties) {
             state = task.state
             activity = task.activity
             hold = task.hold
             message = task.errorMessage
+            bytes = task.state == .downloading ? 0 : task.downloadedBytes
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import iDownBus
 import iDownData
 import iDownState
 import iDownTesting
@@ -37,6 +38,31 @@ import iDownTesting
                     $0.id == paused && $0.kind == .downloading
                 }
             )
+        }
+    }
+
+    @Test func `a pause is told with all bytes, and again when they are recorded`() async throws {
+        try await withHeldDownload { hub, id, _, _ in
+            let disk = await DiskHold(hub, of: id)
+            let (coordinator, announced) = (hub.coordinator, hub.announced)
+            let pause = Task.immediate { try await coordinator.carryOut(.pause, on: id) }
+            try await announced.wait(for: id, .paused)
+            let told = TaskProperties(try #require(announced.last(of: id)))
+            #expect(try await hub.record(id)?.segments.byteCount == 0)
+            #expect(told.downloadedBytes == 1 << 20)
+            #expect(told.activity == .none && told.connections == 0)
+            let task = try await coordinator.task(id)
+            #expect(TaskProperties(task).downloadedBytes == 1 << 20)
+            disk.release()
+            try await pause.value
+            try await announced.wait("the last checkpoint") { all in
+                all.contains { announcement in
+                    guard case .changed(let from, let to) = announcement else { return false }
+                    let changes = TaskProperties(to).properties(changedSince: TaskProperties(from))
+                    return to.record.segments.byteCount == 1 << 20
+                        && changes.contains(.downloadedBytes) && changes.contains(.segments)
+                }
+            }
         }
     }
 

@@ -42,6 +42,16 @@ struct DrawingPaceTests {
         #expect(pace.isOwed == false)
     }
 
+    @Test func `a byte count that comes after the pause is drawn`() {
+        var pace = DrawingPace(count: 1)
+        var task = TaskProperties.running
+        task.state = .paused
+        #expect(pace.isDue(task, at: 0) == true)
+        task.downloadedBytes += 1
+        #expect(pace.isDue(task, at: 0.01) == false)
+        #expect(pace.isOwed(at: 0.06) == true)
+    }
+
     @Test func `while the downloads appear, only the first and the last have to be drawn`() {
         var pace = DrawingPace(count: 100)
         let drawn = (1...100).filter { number in
