@@ -24,6 +24,8 @@ final class Moves {
     private struct Work {
         let work: Task<Void, Never>
         var isGivenUp = false
+        /// Whether the work has been given up, which only has to be recorded.
+        var isEnding = false
         /// Whether something may be left to do when the work ends: a move that was recorded after
         /// the work has read the record, or one that the work could not end.
         var leavesMore = false
@@ -110,16 +112,25 @@ final class Moves {
     /// A copy that the move has left on a drive which is not connected stays there.
     ///
     /// - Returns: false where a disk does not answer in time, or where the file is cannot be found
-    ///   out: the move goes on.
+    ///   out: the move goes on once the disk answers.
     func giveUp(_ id: TaskID, in coordinator: isolated Coordinator) async -> Bool {
         guard !coordinator.isStopping else { return true }
         if underWay[id] == nil { begin(id, in: coordinator) }
         underWay[id]?.isGivenUp = true
         underWay[id]?.work.cancel()
         let pause = Coordinator.longestPause
-        switch await waiters.wait(for: id, atMost: pause, in: coordinator) {
+        var end = await waiters.wait(for: id, atMost: pause, in: coordinator)
+        if end == nil, underWay[id]?.isEnding == true {
+            end = await waiters.wait(for: id, in: coordinator)
+        }
+        switch end {
         case .arrived, .failed, .dropped: return true
-        case .open, nil: return false
+        case .open: return false
+        case nil:
+            // The caller is refused, so the recorded move begins anew after the cancelled work.
+            underWay[id]?.isGivenUp = false
+            underWay[id]?.leavesMore = true
+            return false
         }
     }
 
@@ -252,7 +263,9 @@ final class Moves {
                     != nil
             }
         } catch is CancellationError {
-            return underWay[record.id]?.isGivenUp == true ? .failed(nil) : nil
+            guard underWay[record.id]?.isGivenUp == true else { return nil }
+            underWay[record.id]?.isEnding = true
+            return .failed(nil)
         }
     }
 }

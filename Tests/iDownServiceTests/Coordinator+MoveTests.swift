@@ -481,6 +481,21 @@ import iDownloader
         }
     }
 
+    @Test func `a refused edit leaves a move whose disk hangs`() async throws {
+        try await withPartial { hub, id, server in
+            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
+            let (coordinator, next) = (hub.coordinator, edit(directory: third))
+            let disk = await DiskHold(hub, of: id)
+            try await coordinator.edit(id, edit(directory: other))
+            await #expect(throws: Refusal.moving) { try await coordinator.edit(id, next) }
+            disk.release()
+            try await waitForMove(hub, id)
+            #expect(TestFile.names(in: other) == ["a.bin.part"])
+            #expect(TestFile.names(in: third).isEmpty)
+            try await finish(hub, id, server, as: other + "/a.bin")
+        }
+    }
+
     @Test func `a move that cannot be given up goes on`() async throws {
         let (held, hold) = ServedFile.held()
         let server = try FaultServer.serving(held)
