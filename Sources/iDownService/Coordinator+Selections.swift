@@ -15,13 +15,14 @@ extension Coordinator {
         onAllIn states: Set<TaskState.Kind>
     ) async throws -> Int {
         try refuseWhileStopping()
+        let stuck = slots.stuckTasks
         let (count, publishing) = try await commit(answering: command.replyTime) { transaction in
             var publishing: [TaskID] = []
             let changes = try transaction.changeAll(in: states) { id, refusal in
                 // A task with another refusal is being removed at this moment.
                 if refusal == .publishing { publishing.append(id) }
             } _: {
-                try $0.apply(command)
+                try $0.apply(command, onStuckDisk: stuck.contains($0.id))
             }
             return ((changes.count, publishing), changes)
         }
@@ -89,8 +90,9 @@ extension Coordinator {
             if meant == nil { try refuseWhileStopping() }
             let mayPassOver = round == 2 || hangs
             let time = meant == nil ? command.replyTime : .inOrder
+            let stuck = slots.stuckTasks
             let outcome = try await commit(answering: time) { transaction in
-                try transaction.select(ids, for: command, meant, mayPassOver: mayPassOver)
+                try transaction.select(ids, for: command, meant, stuck, mayPassOver: mayPassOver)
             }
             publishing = outcome.publishing
             guard !publishing.isEmpty else {
@@ -148,6 +150,7 @@ extension Transaction {
         _ ids: [TaskID],
         for command: Command,
         _ meant: Set<TaskID>?,
+        _ stuck: Set<TaskID>,
         mayPassOver: Bool
     ) throws -> (Selection, [Change]) {
         var selection = Selection()
@@ -160,7 +163,9 @@ extension Transaction {
                 guard let before = try task(id), before.intent != .remove else {
                     throw ServiceRefusal.noSuchTask(id.description)
                 }
-                if before.mustSettle(before: command) { publishing.append(id) }
+                if before.mustSettle(before: command, onStuckDisk: stuck.contains(id)) {
+                    publishing.append(id)
+                }
             } catch StoreFailure.corruptRecord where command == .remove {
                 unreadable.insert(id)
             }
@@ -180,7 +185,10 @@ extension Transaction {
                 continue
             }
             do {
-                guard let change = try change(id, { try $0.apply(command) }) else { continue }
+                let change = try change(id) {
+                    try $0.apply(command, onStuckDisk: stuck.contains(id))
+                }
+                guard let change else { continue }
                 guard !change.effects.isEmpty else { continue }
                 changes.append(change)
                 selection.changed.append(id)

@@ -303,6 +303,9 @@ final class Slots {
     /// How many downloads take no slot, because their disk does not answer.
     var stuck: Int { silent.keys.count { !settled.contains($0) } }
 
+    /// The tasks with a transfer whose disk does not answer.
+    var stuckTasks: Set<TaskID> { Set(silent.keys).intersection(running.keys) }
+
     /// Returns a function that tells whether the disk of a folder does not answer.
     func silence(on disk: DiskQueue) -> @Sendable (String) -> Bool {
         let devices = Set(silent.values)

@@ -64,6 +64,34 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [Command.pause, .cancel, .remove])
+    func `a verb does not wait for a disk that does not answer, and the file stays`(
+        command: Command
+    ) async throws {
+        try await withPublication { hub, id, release in
+            let coordinator = hub.coordinator
+            try await waitUntil("the disk to count as one that does not answer") {
+                await coordinator.look { $0.slots.stuckTasks } == [id]
+            }
+            try await coordinator.carryOut(command, on: id)
+            let record = try #require(try await hub.record(id))
+            #expect(record.state == (command == .pause ? .paused : .cancelled))
+            release()
+            switch command {
+            case .pause: try await hub.announced.wait(for: id, .completed)
+            default:
+                try await waitUntil("the end of the deletion") {
+                    try await hub.record(id)?.isDeleting != true
+                }
+            }
+            let state = try await hub.record(id)?.state
+            let end: TaskState? = command == .remove ? nil : .cancelled
+            #expect(state == (command == .pause ? .completed : end))
+            #expect(hub.names == ["a.bin"])
+            #expect(hub.holds(.small, as: "a.bin"))
+        }
+    }
+
     @Test func `an add of the same file means the task that is nearly there`() async throws {
         try await withPublication { hub, id, release in
             let url = try #require(try await hub.record(id)).request.url

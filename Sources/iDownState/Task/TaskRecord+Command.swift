@@ -4,9 +4,13 @@ extension TaskRecord {
     /// Carries out a command by the contract's state table.
     ///
     /// A command for what the task already is succeeds and has no effects.
-    package mutating func apply(_ command: Command) throws(Refusal) -> [Effect] {
+    /// `onStuckDisk` says that a transfer of the task runs and its disk does not answer.
+    package mutating func apply(
+        _ command: Command,
+        onStuckDisk: Bool = false
+    ) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
-        guard !mustSettle(before: command) else { throw .publishing }
+        guard !mustSettle(before: command, onStuckDisk: onStuckDisk) else { throw .publishing }
         switch command {
         case .pause: return try pause()
         case .resume: return try resume()

@@ -125,9 +125,11 @@ package struct TaskRecord: Hashable, Sendable {
     /// Whether a command has to wait until it is known whether the finished file is published.
     ///
     /// The wait takes a few milliseconds, and then the command applies to the completed task: a
-    /// rename cannot be paused, and a complete file must not be deleted as a partial one.
-    package func mustSettle(before command: Command) -> Bool {
-        guard case .publish = intent else { return false }
+    /// rename cannot be paused, and a complete file must not be deleted as a partial one. No command
+    /// waits for a disk that does not answer: what the running transfer then finds out still counts,
+    /// and a file that has got its name is not deleted.
+    package func mustSettle(before command: Command, onStuckDisk: Bool = false) -> Bool {
+        guard case .publish = intent, !onStuckDisk else { return false }
         return switch command {
         case .pause, .resume, .retry: state == .downloading
         case .cancel, .remove: true

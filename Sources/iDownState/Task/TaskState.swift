@@ -28,8 +28,9 @@ extension Hold {
 /// Possible changes, besides removal: waiting → downloading, paused, cancelled; downloading →
 /// waiting, paused, completed, failed, cancelled; paused → waiting, cancelled; failed → waiting,
 /// cancelled; completed → waiting; cancelled → waiting. A task whose file is found under its final
-/// name after an open publication becomes completed: a waiting one when the service starts, and a
-/// waiting, paused or failed one before it is cancelled or removed.
+/// name after an open publication becomes completed: a waiting one when the service starts, a
+/// waiting, paused or failed one before it is cancelled or removed, and a paused one when a disk
+/// that did not answer gives the file its name.
 package enum TaskState: Hashable, Sendable {
     case waiting(Hold)
     case downloading
