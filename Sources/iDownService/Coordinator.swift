@@ -179,6 +179,7 @@ package actor Coordinator {
         slots.note(change, in: self)
         endWaiters.note(change)
         handOvers.note(change, in: self)
+        deletions.note(change, in: self)
         if !after.state.isBackOff {
             retries.remove(id)
             // A running task may just have met a server that asked for a pause.

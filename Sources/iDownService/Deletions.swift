@@ -5,7 +5,7 @@ import iDownData
 import iDownState
 import iDownloader
 
-/// Deletes partial files, and repeats work on files that the file system has refused.
+/// Deletes partial files, and repeats deletions that the file system has refused.
 ///
 /// The record holds the intent: the next run of the service does what this one leaves undone.
 final class Deletions {
@@ -14,10 +14,10 @@ final class Deletions {
     /// The number of the last deletion of all tasks.
     private(set) var last = 0
     private let waiters = Waiters<TaskID, Void>()
-    /// Work that is being repeated until it succeeds.
+    /// Deletions that are being repeated until they succeed.
     private var repeats: [TaskID: Task<Void, Never>] = [:]
 
-    /// Returns whether work on a task's file is being repeated.
+    /// Returns whether the deletion of a task's file is being repeated.
     func repeats(for id: TaskID) -> Bool { repeats[id] != nil }
 
     /// Carries out the intent to delete once no transfer has the file open.
@@ -30,8 +30,9 @@ final class Deletions {
         Task {
             await coordinator.slots.running[id]?.ended()
             await coordinator.moves.drop(id)
-            if await !Self.finish(record, in: coordinator) {
-                tryAgain(id, in: coordinator) { await Self.finish(record, in: coordinator) }
+            let wait = Coordinator.storeRetryInterval
+            if await !Self.finish(record, elseAfter: wait, in: coordinator) {
+                tryAgain(record, after: wait, in: coordinator)
             }
             // If a verb has begun a later deletion meanwhile, that one is not over yet.
             guard underWay[id] == number else { return }
@@ -53,22 +54,31 @@ final class Deletions {
         return false
     }
 
-    /// Repeats work on a task's file until it succeeds or the service ends.
+    /// Tries at once where a verb puts a task into the queue that waits for the next try.
+    func note(_ change: Change, in coordinator: isolated Coordinator) {
+        let (before, after) = (change.before?.state, change.after)
+        guard after.isDeleting, after.state == .waiting(.queue), before != after.state,
+            repeats[after.id] != nil
+        else { return }
+        begin(of: after, in: coordinator)
+    }
+
+    /// Repeats a deletion until it succeeds or the service ends.
     ///
     /// The record holds the intent, so the next start carries it out otherwise.
-    func tryAgain(
-        _ id: TaskID,
-        in coordinator: isolated Coordinator,
-        _ work: @escaping @Sendable () async -> Bool
+    private func tryAgain(
+        _ record: TaskRecord,
+        after wait: Duration,
+        in coordinator: isolated Coordinator
     ) {
-        repeats[id]?.cancel()
-        repeats[id] = Task {
-            var wait = Coordinator.storeRetryInterval
+        repeats[record.id]?.cancel()
+        repeats[record.id] = Task {
+            var wait = wait
             while (try? await coordinator.time.sleep(for: wait)) != nil, !coordinator.isStopping {
-                if await work() { break }
                 wait = min(wait * 2, RetryPolicy.cap)
+                if await Self.finish(record, elseAfter: wait, in: coordinator) { break }
             }
-            if !Task.isCancelled { repeats[id] = nil }
+            if !Task.isCancelled { repeats[record.id] = nil }
         }
     }
 
@@ -80,8 +90,12 @@ final class Deletions {
 
     /// Deletes a partial file, and records the deletion.
     ///
-    /// - Returns: false where the deletion has to be tried again.
-    private static func finish(_ record: TaskRecord, in coordinator: Coordinator) async -> Bool {
+    /// - Returns: false where the deletion has to be tried again after `wait`.
+    private static func finish(
+        _ record: TaskRecord,
+        elseAfter wait: Duration,
+        in coordinator: Coordinator
+    ) async -> Bool {
         do {
             // The deletion may come late, when another task's file has the inode: compare with the
             // record.
@@ -99,6 +113,12 @@ final class Deletions {
             coordinator.log.warning(
                 "the partial file of task \(record.id) could not be deleted yet: \(error)"
             )
+            if let reason = (error as? FileError)?.failure {
+                let text = "The old file cannot be deleted. \(reason.message)"
+                let event = Event.deletionFailed(Failure(reason.code, text), again: wait)
+                // If the list cannot be written, the task does not tell why it waits.
+                _ = try? await coordinator.recordEvent(event, of: record.id)
+            }
             return false
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Glibc
 import Testing
 import iDownData
 import iDownState
@@ -125,6 +126,23 @@ import iDownloader
             try await hub.coordinator.carryOut(.resume, on: id)
             try await hub.announced.wait(for: id, .completed)
             #expect(hub.holds(.large, as: "a"))
+        }
+    }
+
+    @Test func `a task whose old file cannot be deleted tells why it waits`() async throws {
+        // The deletion for the cancel, and the one that the resume asks for.
+        let faults = iDownloader.FaultPlan(failing: 1, of: "unlinkat", with: EACCES, times: 2)
+        try await withPausedPart(fileFaults: faults) { hub, _, id in
+            let coordinator = hub.coordinator
+            try await coordinator.carryOut(.cancel, on: id)
+            try await coordinator.carryOut(.resume, on: id)
+            try await hub.announced.wait(for: id, hold: "retry")
+            let record = try #require(try await hub.record(id))
+            #expect(record.failure?.code == .fileAccessDenied)
+            #expect(record.failure?.message.hasPrefix("The old file cannot be deleted.") == true)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(try await hub.record(id)?.failure == nil)
+            #expect(hub.names == ["a"])
         }
     }
 

@@ -49,6 +49,9 @@ package enum Event: Hashable, Sendable {
     case publicationFound(name: String, size: Int64)
     /// The partial file of an intent to delete is gone.
     case partialDeleted
+    /// The partial file of an intent to delete could not be deleted; the next try comes after this
+    /// wait.
+    case deletionFailed(Failure, again: Duration)
     /// A step of the move of the file to this place.
     case move(MoveEvent, to: Move.Place)
     /// The copy that a move has left at the old place is deleted.

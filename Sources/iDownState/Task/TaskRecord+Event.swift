@@ -21,12 +21,13 @@ extension TaskRecord {
         case .slotGranted(let order): grantSlot(order)
         case .displaced: displace()
         case .held(let obstacle): meet(obstacle, at: now)
-        case .released: release()
-        case .retryDue: endBackOff()
+        case .released: requeue { Hold.byTheWorld.contains($0) }
+        case .retryDue: requeue { TaskState.waiting($0).isBackOff }
         case .serviceStarted: comeBack(at: now)
         case .partialFound(let size): measurePartial(size)
         case .publicationFound(let name, let size): findPublication(name, size, at: now)
         case .partialDeleted: finishDeletion()
+        case .deletionFailed(let failure, let wait): waitOut(failure, wait, at: now)
         case .move(let event, let place): apply(event, to: place)
         case .leftoverDeleted: forgetLeftover()
         case .verified(let mismatch): note(mismatch)
@@ -63,14 +64,8 @@ extension TaskRecord {
         }
     }
 
-    private mutating func release() -> [Effect] {
-        guard case .waiting(let hold) = state, Hold.byTheWorld.contains(hold) else { return [] }
-        state = .waiting(.queue)
-        return [.persist, .announce, .fillSlots]
-    }
-
-    private mutating func endBackOff() -> [Effect] {
-        guard case .waiting(.retry) = state else { return [] }
+    private mutating func requeue(_ isOver: (Hold) -> Bool) -> [Effect] {
+        guard case .waiting(let hold) = state, isOver(hold) else { return [] }
         state = .waiting(.queue)
         return [.persist, .announce, .fillSlots]
     }
@@ -121,18 +116,25 @@ extension TaskRecord {
     }
 
     private mutating func finishDeletion() -> [Effect] {
-        switch intent {
-        case .remove:
-            return [.erase]
-        case .discard:
-            intent = nil
-            move = nil
-            file = nil
-            forgetContent()
-            return [.persist, .announce, .fillSlots]
-        case .publish, nil:
-            return []
-        }
+        if intent == .remove { return [.erase] }
+        guard intent == .discard else { return [] }
+        // The task waited for this.
+        if state.isBackOff { (state, failure) = (.waiting(.queue), nil) }
+        intent = nil
+        move = nil
+        file = nil
+        forgetContent()
+        return [.persist, .announce, .fillSlots]
+    }
+
+    /// Shows a task that waits for the deletion of its old file why it waits, and until when.
+    private mutating func waitOut(_ failure: Failure, _ wait: Duration, at now: WallTime)
+        -> [Effect]
+    {
+        guard isDeleting, state.kind == .waiting else { return [] }
+        self.failure = failure
+        state = .waiting(.retry(at: now.advanced(by: wait)))
+        return [.persist, .announce]
     }
 
     private mutating func note(_ mismatch: Failure?) -> [Effect] {

@@ -126,4 +126,20 @@ import Testing
         #expect(record.remote == RemoteVersion())
         #expect(record.stretchStart == 0)
     }
+
+    @Test func `only a task that waits for the deletion of its old file tells that it fails`()
+        throws
+    {
+        let failed = Event.deletionFailed(Sample.vanished, again: .seconds(5))
+        for situation in Situation.allCases where situation != .queuedWhileDiscarding {
+            var record = try situation.record()
+            #expect(record.apply(failed, at: Sample.now, jitter: 0) == [])
+        }
+        var record = try Situation.queuedWhileDiscarding.record()
+        #expect(record.apply(failed, at: Sample.now, jitter: 0) == [.persist, .announce])
+        #expect(record.state == .waiting(.retry(at: Sample.now.advanced(by: .seconds(5)))))
+        #expect(record.failure == Sample.vanished)
+        _ = record.apply(.partialDeleted, at: Sample.now, jitter: 0)
+        #expect(record.state == .waiting(.queue) && record.failure == nil)
+    }
 }

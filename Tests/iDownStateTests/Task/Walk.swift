@@ -75,6 +75,7 @@ struct Walk: Sendable {
         let record = node.record
         let events: [Event] = [
             .slotGranted(order: 1), .displaced, .retryDue, .serviceStarted, .partialDeleted,
+            .deletionFailed(Sample.missing, again: .seconds(5)),
             .held(by: .offline(nil)), .held(by: .hostRests(for: .seconds(9))), .held(by: .metered),
             .held(by: .batteryLow), .held(by: .wrongSettings), .released,
         ]
@@ -130,7 +131,8 @@ extension Walk.Node {
         case .transfer(.failed, _), .transfer(.held, _), .transfer(.completed, _):
             if !effects.isEmpty { live = nil }
         case .slotGranted, .displaced, .held, .released, .retryDue, .partialFound,
-            .publicationFound, .partialDeleted, .verified, .move, .leftoverDeleted,
+            .publicationFound, .partialDeleted, .deletionFailed, .verified, .move,
+            .leftoverDeleted,
             .transfer:
             break
         }

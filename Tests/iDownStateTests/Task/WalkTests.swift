@@ -96,6 +96,8 @@ import iDownState
                 return false
             }
             guard case .waiting(.retry) = step.after.record.state else { return !hasTimer }
+            // The next try of the deletion ends the wait.
+            if case .deletionFailed = step.event { return !hasTimer }
             let isNew = step.before.record.state != step.after.record.state
             return hasTimer == (isNew || step.event == .serviceStarted)
         }
@@ -262,7 +264,8 @@ import iDownState
             // Before it has a name it is held against its digests.
             case .transfer(.failed(let failure), _): failure.code.spoilsContent
             case .transfer, .slotGranted, .displaced, .held, .released, .retryDue,
-                .serviceStarted, .partialDeleted, .verified, .move, .leftoverDeleted, nil:
+                .serviceStarted, .partialDeleted, .deletionFailed, .verified, .move,
+                .leftoverDeleted, nil:
                 false
             }
         }
