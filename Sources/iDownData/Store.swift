@@ -84,8 +84,9 @@ package final class Store: Sendable {
 
     /// - Returns: the result of each body, and how many rows were changed.
     ///
-    /// All bodies run one after the other, at once. Where one of several throws, all of it is undone
-    /// and each runs again in a savepoint of its own: savepoints for all would cost a tenth of the time.
+    /// The bodies run one after the other. Where one of several throws, all is undone and each runs
+    /// again in a savepoint of its own: with savepoints from the start and their pages in a file,
+    /// adding 50,000 tasks took 1.7 to 2.0 seconds instead of 1.6.
     private func commit<T>(
         _ changes: [@Sendable (Transaction) throws -> T],
         in database: Database

@@ -42,6 +42,7 @@ extension Fuzzer {
         _ body: @escaping @Sendable ([UInt8]) throws -> Void
     ) throws {
         guard let symbol = dlsym(nil, "LLVMFuzzerRunDriver") else { return }
+        // The signature in FuzzerInterface.h, which no module offers.
         let drive = unsafeBitCast(symbol, to: Driver.self)
         let (corpus, findings) = try folders(below: top + "/.build/fuzz")
         Self.reader.withLock { $0 = Reader(limit: limit, body) }
