@@ -32,10 +32,10 @@ STRICT := --explicit-target-dependency-import-check error
 # SwiftPM keeps quiet about warnings in packages that it fetched, and tells those of a folder: an
 # archive's vendor is not ours to mend.
 STRICT += $(if $(wildcard vendor),-Xswiftc -suppress-warnings -Xcc -w)
-# Small programs: idownd takes 33 MB on disk in place of 74, and idown 16 in place of 18. (34 MB of
+# Small programs: idownd takes 35 MB on disk in place of 74, and idown 17 in place of 18. (34 MB of
 # that is ICU's data, which Sources/CICUData leaves out.)
-# - With -Osize and a section for each function, the linker leaves out what nobody calls. Transfers
-#   do not become slower: their bytes pass through libcurl and the kernel.
+# - With a section for each function, the linker leaves out what nobody calls. -Osize would save
+#   another 5 %, but a thousand small downloads would take a tenth longer.
 # - lld lays out idownd so that 4 MB less of it are resident, and packs the relocations, which saves
 #   2 MB and takes glibc 2.36.
 # - No library or plug-in is linked against the programs, so they need not export their names.
@@ -44,7 +44,7 @@ STRICT += $(if $(wildcard vendor),-Xswiftc -suppress-warnings -Xcc -w)
 # 10 ms in place of 6, and 8 MB more memory. The unwind tables (7 MB) stay, since debuggers and crash
 # reports need them. Identical functions are not merged (1.6 MB), since C code compares some by
 # address.
-SMALL := -Xswiftc -Osize -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld \
+SMALL := -Xswiftc -O -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld \
     -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic
 # The installed programs carry the Swift runtime. Their products are named, since the test
 # fixtures import Testing, which has no static library.
