@@ -76,7 +76,7 @@ import iDownTesting
             await hub.transferEnd(of: id)
             try await insist(hub, on: id, .resume)
             try await insist(hub, on: id, .cancel)
-            try await waitUntil("the partial file to go") {
+            try await soon("the partial file to go") {
                 try await hub.record(id)?.intent == nil && hub.names == []
             }
             try await insist(hub, on: id, .remove)

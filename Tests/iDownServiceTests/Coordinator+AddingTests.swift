@@ -213,7 +213,7 @@ import iDownTesting
             await hold.reached.waitUntilOpen()
             let disk = await DiskHold(hub, of: id)
             let removal = Task { try await hub.coordinator.carryOut(.remove, on: id) }
-            try await waitUntil("the removal to be recorded") {
+            try await soon("the removal to be recorded") {
                 try await hub.record(id)?.intent == .remove
             }
             let other = try await hub.add(server.url("/a"), isPaused: true)

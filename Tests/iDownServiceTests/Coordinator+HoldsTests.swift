@@ -238,13 +238,13 @@ import iDownloader
         try await withHub(faults: faults, network: network, time: clocks.time) { hub in
             let id = try await hub.add("http://idown-test.invalid/a")
             await server.waitForRequest()
-            try await waitUntil("the start to be told") {
+            try await soon("the start to be told") {
                 await hub.coordinator.look { $0.commits.isIdle }
             }
             let calls = faults.calls
             faults.failNext()
             await hub.coordinator.setOnline(false)
-            try await waitUntil("the commit that fails") { faults.calls > calls }
+            try await soon("the commit that fails") { faults.calls > calls }
             #expect(try await hub.record(id)?.state == .downloading)
             gate.open()
             try await hub.announced.wait(for: id, hold: "offline")

@@ -25,7 +25,7 @@ import iDownloader
             let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
             if !hold.until.isOpen {
                 // All three that were to join have been turned away.
-                try await waitUntil("the refusals") {
+                try await soon("the refusals") {
                     let open = await hub.coordinator.running[id]?.live.connections
                     return server.requests.count == 4 && open == 1
                 }

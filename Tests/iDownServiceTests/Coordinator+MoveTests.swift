@@ -39,11 +39,11 @@ import iDownloader
     }
 
     private func waitForMove(_ hub: Hub, _ id: TaskID) async throws {
-        try await waitUntil("the move of task \(id)") { try await hub.record(id)?.move == nil }
+        try await soon("the move of task \(id)") { try await hub.record(id)?.move == nil }
     }
 
     private func waitForCommits(_ hub: Hub) async throws {
-        try await waitUntil("the commits") {
+        try await soon("the commits") {
             await hub.coordinator.look { $0.commits.isIdle }
         }
     }
@@ -353,10 +353,10 @@ import iDownloader
             try await hub.coordinator.edit(id, edit(directory: other))
             let coordinator = hub.coordinator
             let verb = Task.immediate { try await coordinator.carryOut(command, on: id) }
-            try await waitUntil("the verb") { try await hub.record(id)?.isDeleting == true }
+            try await soon("the verb") { try await hub.record(id)?.isDeleting == true }
             hold.release()
             try await verb.value
-            try await waitUntil("the file to be gone") {
+            try await soon("the file to be gone") {
                 try await hub.record(id)?.isDeleting != true
             }
             #expect(hub.names == ["other"] && TestFile.names(in: other).isEmpty)
@@ -465,11 +465,11 @@ import iDownloader
             let busy = Task.immediate { try await coordinator.setSpeedLimit(of: another, to: 1) }
             try await commit.reached()
             disk.release()
-            try await waitUntil("the end of the move") {
+            try await soon("the end of the move") {
                 await coordinator.look { $0.commits.waiting } == 1
             }
             let next = Task.immediate { try await coordinator.edit(id, second) }
-            try await waitUntil("the edit") {
+            try await soon("the edit") {
                 await coordinator.look { $0.commits.waiting } == 2
             }
             commit.release()
@@ -517,7 +517,7 @@ import iDownloader
             faults.failNext(after: 2)
             let commits = faults.calls
             let next = Task.immediate { try await coordinator.edit(id, second) }
-            try await waitUntil("the refusal") { faults.calls > commits }
+            try await soon("the refusal") { faults.calls > commits }
             disk.release()
             await #expect(throws: Refusal.moving) { try await next.value }
             try await waitForMove(hub, id)
@@ -781,7 +781,7 @@ import iDownloader
             let (coordinator, home) = (hub.coordinator, hub.files + "/home")
             let (renaming, atDisk) = (edit(name: "b.bin"), FaultServer.Gate())
             let rename = Task.immediate { try await coordinator.edit(id, renaming) }
-            try await waitUntil("the rename") { try await hub.record(id)?.isMoving == true }
+            try await soon("the rename") { try await hub.record(id)?.isMoving == true }
             let removal = Task.immediate {
                 try await coordinator.remove([id], trashingWith: home) { atDisk.open() }
             }

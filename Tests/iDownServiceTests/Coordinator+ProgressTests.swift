@@ -124,7 +124,7 @@ import iDownTesting
             let ids = try await hub.coordinator.add(wishes, token: nil)
             await server.waitForRequest()
             let coordinator = hub.coordinator
-            try await waitUntil("idleness") { await coordinator.isIdle }
+            try await soon("idleness") { await coordinator.isIdle }
             for id in ids { #expect(try await hub.record(id)?.state == .completed) }
         }
     }
@@ -144,7 +144,7 @@ import iDownTesting
             }
             let coordinator = hub.coordinator
             try await coordinator.carryOut(.pause, on: id)
-            try await waitUntil("idleness") { await coordinator.isIdle }
+            try await soon("idleness") { await coordinator.isIdle }
         }
     }
 
@@ -154,12 +154,12 @@ import iDownTesting
             await coordinator.setOnline(false)
             let id = try await hub.add("http://idown-test.invalid/a")
             try await hub.announced.wait(for: id, hold: "offline")
-            try await waitUntil("the end of the commit") {
+            try await soon("the end of the commit") {
                 await coordinator.look { $0.commits.isIdle }
             }
             #expect(await !coordinator.isIdle)
             try await coordinator.carryOut(.pause, on: id)
-            try await waitUntil("idleness") { await coordinator.isIdle }
+            try await soon("idleness") { await coordinator.isIdle }
         }
     }
 }

@@ -70,7 +70,7 @@ import iDownloader
     ) async throws {
         try await withPublication { hub, id, release in
             let coordinator = hub.coordinator
-            try await waitUntil("the disk to count as one that does not answer") {
+            try await soon("the disk to count as one that does not answer") {
                 await coordinator.look { $0.slots.stuckTasks } == [id]
             }
             try await coordinator.carryOut(command, on: id)
@@ -80,7 +80,7 @@ import iDownloader
             switch command {
             case .pause: try await hub.announced.wait(for: id, .completed)
             default:
-                try await waitUntil("the end of the deletion") {
+                try await soon("the end of the deletion") {
                     try await hub.record(id)?.isDeleting != true
                 }
             }

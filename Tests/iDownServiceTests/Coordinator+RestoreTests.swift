@@ -126,7 +126,7 @@ import iDownloader
             }
         } _: { hub in
             let id = try #require(TaskID(rawValue: 1))
-            try await waitUntil("the back-off to end") {
+            try await soon("the back-off to end") {
                 guard case .waiting(.retry) = try await hub.record(id)?.state else { return true }
                 return false
             }

@@ -143,7 +143,7 @@ import iDownTesting
             await hub.coordinator.keepCompleted(days: 2)
             try await soon("the first look") { clocks.rests == 1 }
             // A commit of the start would be held in place of the clearing's.
-            try await waitUntil("the start to be over") { await hub.coordinator.isIdle }
+            try await soon("the start to be over") { await hub.coordinator.isIdle }
             commit.holdNext()
             clocks.pass(.seconds(600))
             do {

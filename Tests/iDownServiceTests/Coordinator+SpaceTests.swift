@@ -36,7 +36,7 @@ import iDownloader
             try await hub.announced.wait(for: id, .completed)
             #expect(hub.holds(.large, as: "a"))
             #expect(try await hub.record(id)?.tries == 0)
-            try await waitUntil("the disk not to be looked at any more") {
+            try await soon("the disk not to be looked at any more") {
                 await hub.coordinator.look { $0.space.watch == nil }
             }
         }

@@ -49,7 +49,7 @@ import iDownTesting
             await coordinator.begin()
             try await commit.reached()
             let stop = Task { await coordinator.stop() }
-            try await waitUntil("the stop to begin") { await coordinator.isStopping }
+            try await soon("the stop to begin") { await coordinator.isStopping }
             commit.release()
             await stop.value
             #expect(try await hub.record(id)?.state == .downloading)
@@ -73,7 +73,7 @@ import iDownTesting
             try await commit.reached()
             // Comes while the commit of the first is under way: it would be in the next one.
             let late = Task { try await coordinator.carryOut(.pause, on: second) }
-            try await waitUntil("the second call") {
+            try await soon("the second call") {
                 await coordinator.look { $0.commits.waiting == 1 }
             }
             let stop = Task { await coordinator.stop() }
@@ -94,7 +94,7 @@ import iDownTesting
             let disk = await DiskHold(hub, of: id)
             let coordinator = hub.coordinator
             let deletion = Task { try await coordinator.carryOut(command, on: id) }
-            try await waitUntil("the intent to be recorded") {
+            try await soon("the intent to be recorded") {
                 try await hub.record(id)?.isDeleting == true
             }
             await coordinator.stop()

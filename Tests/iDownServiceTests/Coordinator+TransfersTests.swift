@@ -112,7 +112,7 @@ import iDownloader
             faults.failNext(after: 1)
             try await hub.coordinator.carryOut(.remove, on: id)
             try await hub.announced.waitForRemoval(of: id)
-            try await waitUntil("the record to go") { try await hub.record(id) == nil }
+            try await soon("the record to go") { try await hub.record(id) == nil }
             #expect(hub.names == [])
         }
     }
@@ -166,13 +166,13 @@ import iDownloader
                 let isGone = try await hub.record(id) == nil
                 return isGone && hub.names.isEmpty
             }
-            try await waitUntil("both deletions") {
+            try await soon("both deletions") {
                 await coordinator.look { $0.deletions.last == 2 }
             }
             // The earlier one is over when it is to be repeated; the other is at its file by then.
             first.release()
             try await second.wait("the deletion for the removal")
-            try await waitUntil("the end of the first") {
+            try await soon("the end of the first") {
                 await coordinator.look { $0.deletions.repeats(for: id) }
             }
             #expect(await coordinator.look { $0.deletions.underWay[id] == 2 })

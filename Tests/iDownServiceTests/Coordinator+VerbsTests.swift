@@ -30,7 +30,7 @@ import iDownloader
         try await withHub { hub in
             hub.engine.setSpeedLimit(1)
             let id = try await hub.add(server.url("/a"))
-            try await waitUntil("the file of task \(id)") {
+            try await soon("the file of task \(id)") {
                 try await hub.record(id)?.file != nil
             }
             try await hub.coordinator.setSpeedLimit(of: id, to: 1)
@@ -63,7 +63,7 @@ import iDownloader
                 try await hub.coordinator.setConnections(of: id, to: number)
                 #expect(try await hub.record(id)?.request.connections == number)
                 #expect(hub.announced.last(of: id)?.record.request.connections == number)
-                try await waitUntil("\(shown) connections") {
+                try await soon("\(shown) connections") {
                     await hub.coordinator.running[id]?.live.connections == shown
                 }
             }

@@ -98,7 +98,7 @@ import iDownTesting
             let mark = scene.signals.signals.count
             _ = try await scene.client.verify(id)
             // Over a connection of their own, which may be behind that of the answer.
-            try await waitUntil("both words") {
+            try await soon("both words") {
                 let words = scene.signals.signals.dropFirst(mark).compactMap { signal -> Value? in
                     guard case .changed(id, _, let changed) = ManagerEvent(signal) else {
                         return nil
@@ -146,7 +146,7 @@ import iDownTesting
                     }
                 }
             }
-            try await waitUntil("all calls but one to wait") {
+            try await soon("all calls but one to wait") {
                 await coordinator.look { $0.verifications.calls } >= limit
             }
             try await within("the refusal") { await refused.waitUntilOpen() }
@@ -169,7 +169,7 @@ import iDownTesting
             let calls = (0..<3).map { number in
                 Task.immediate { try await coordinator.verify(id, for: ":1.\(number % 2)") }
             }
-            try await waitUntil("three calls") {
+            try await soon("three calls") {
                 await coordinator.look { $0.verifications.calls == 3 }
             }
             await coordinator.forgetWaits(of: ":1.0")
@@ -179,7 +179,7 @@ import iDownTesting
             await coordinator.forgetWaits(of: ":1.1")
             await #expect(throws: CancellationError.self) { try await calls[1].value }
             door.signal()
-            try await waitUntil("the reading to end") {
+            try await soon("the reading to end") {
                 try await !coordinator.task(id).isVerifying
             }
             #expect(try await coordinator.verify(id, for: ":1.3") == .validators)

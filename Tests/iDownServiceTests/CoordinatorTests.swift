@@ -109,7 +109,7 @@ import iDownTesting
             let first = Task { try await hub.add("http://127.0.0.1:9/1", isPaused: true) }
             try await hub.announced.wait("the first") { !$0.isEmpty }
             let second = Task { try await hub.add("http://127.0.0.1:9/2", isPaused: true) }
-            try await waitUntil("the second to be durable") { try await hub.records.count == 2 }
+            try await soon("the second to be durable") { try await hub.records.count == 2 }
             #expect(hub.announced.all.compactMap(\.id).count == 1)
             gate.open()
             _ = try await (first.value, second.value)

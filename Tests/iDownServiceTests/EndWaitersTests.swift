@@ -104,7 +104,7 @@ import iDownTesting
             let other = try await hub.add("http://127.0.0.1:9/b")
             async let cancelled = hub.coordinator.end(of: id, for: "a")
             async let removed = hub.coordinator.end(of: other, for: "a")
-            try await waitUntil("two calls to wait") {
+            try await soon("two calls to wait") {
                 await hub.coordinator.look { $0.endWaiters.count == 2 }
             }
             try await hub.coordinator.carryOut(.pause, on: id)
@@ -126,7 +126,7 @@ import iDownTesting
         try await withHub(begins: false) { hub in
             let id = try await hub.add("http://127.0.0.1:9/a")
             let early = Task { try await hub.coordinator.end(of: id, for: "early") }
-            try await waitUntil("the first call to wait") {
+            try await soon("the first call to wait") {
                 await hub.coordinator.look { $0.endWaiters.count == 1 }
             }
             // Whoever tells of the end is behind.
@@ -137,11 +137,11 @@ import iDownTesting
             let cancelled = Task { try await hub.coordinator.carryOut(.cancel, on: id) }
             try await hub.announced.wait(for: id, .cancelled)
             let retried = Task { try await hub.coordinator.carryOut(.retry, on: id) }
-            try await waitUntil("the task to wait again") {
+            try await soon("the task to wait again") {
                 try await hub.record(id)?.state.kind == .waiting
             }
             let late = Task { try await hub.coordinator.end(of: id, for: "late") }
-            try await waitUntil("the second call to wait") {
+            try await soon("the second call to wait") {
                 await hub.coordinator.look { $0.endWaiters.count == 2 }
             }
             gate.open()
@@ -158,7 +158,7 @@ import iDownTesting
         try await withHub(begins: false) { hub in
             let id = try await hub.add("http://127.0.0.1:9/a")
             let call = Task { try await hub.coordinator.end(of: id, for: "a") }
-            try await waitUntil("the call to wait") {
+            try await soon("the call to wait") {
                 await hub.coordinator.look { $0.endWaiters.count == 1 }
             }
             call.cancel()
@@ -202,12 +202,12 @@ private final class Waits: Sendable {
 
     /// Returns once so many pairs of a client and a task wait.
     func reach(_ count: Int) async throws {
-        try await waitUntil("\(count) pairs to wait") { await self.pairs == count }
+        try await soon("\(count) pairs to wait") { await self.pairs == count }
     }
 
     /// Returns once so many calls of a client wait for a task.
     func reach(_ count: Int, of client: String, for task: TaskID) async throws {
-        try await waitUntil("\(count) calls to wait") {
+        try await soon("\(count) calls to wait") {
             await self.coordinator.look { _ in self.waiters.calls(of: client, for: task) } == count
         }
     }

@@ -97,7 +97,7 @@ import iDownTesting
             #expect(try await asked(new, Self.profile, in: hub) == old)
             try await hub.coordinator.carryOn(old, with: new)
             try await hub.announced.wait(for: old, .completed)
-            try await waitUntil("the new download to be gone") { try await hub.record(new) == nil }
+            try await soon("the new download to be gone") { try await hub.record(new) == nil }
             #expect(hub.holds(.large, as: "a.bin"))
             #expect(hub.names == ["a.bin"])
             let last = try #require(server.requests.last)
@@ -149,7 +149,7 @@ import iDownTesting
             #expect(try await asked(new, Self.profile, in: hub) == old)
             try await hub.coordinator.carryOn(old, with: new)
             try await hub.announced.wait(for: old, .completed)
-            try await waitUntil("the new download to be gone") { try await hub.record(new) == nil }
+            try await soon("the new download to be gone") { try await hub.record(new) == nil }
             #expect(hub.holds(.large, as: "a.bin"))
         }
     }
@@ -164,7 +164,7 @@ import iDownTesting
             #expect(try await asked(new, Self.profile, in: hub) == old)
             try await hub.coordinator.carryOn(old, with: new)
             try await hub.announced.wait(for: old, .completed)
-            try await waitUntil("the new download to be gone") { try await hub.record(new) == nil }
+            try await soon("the new download to be gone") { try await hub.record(new) == nil }
             #expect(hub.holds(.large, as: "a.bin"))
             #expect(hub.names == ["a.bin"])
         }

@@ -57,7 +57,7 @@ import iDownTesting
             #expect(try await hub.records.isEmpty)
             #expect(hub.names.isEmpty)
             #expect(await !hub.coordinator.isIdle)
-            try await waitUntil("the task to be completed") {
+            try await soon("the task to be completed") {
                 try await hub.record(id)?.state == .completed
             }
             #expect(try await state("t", in: hub) == .confirmed(id))
@@ -83,7 +83,7 @@ import iDownTesting
             }
             let late = WallTime.someTime.advanced(by: .seconds(61))
             try await withHub(in: folder, time: clocks(from: late)) { hub in
-                try await waitUntil("the task to be completed") {
+                try await soon("the task to be completed") {
                     try await hub.record(id)?.state == .completed
                 }
             }
@@ -152,7 +152,7 @@ import iDownTesting
             }
             gate.open()
             #expect(try await state("t", in: hub) == nil)
-            try await waitUntil("the transfer to be over") { await hub.coordinator.isIdle }
+            try await soon("the transfer to be over") { await hub.coordinator.isIdle }
             #expect(hub.names.isEmpty)
             // The same token may be tried again.
             let id = try await handOver(server.url("/a.bin"), "t", to: hub)
@@ -281,7 +281,7 @@ import iDownTesting
             try await held.reached()
             let first = Task { try await hub.coordinator.confirmHandOver("t") }
             let second = Task { try await hub.coordinator.confirmHandOver("u") }
-            try await waitUntil("both confirmations to be next") {
+            try await soon("both confirmations to be next") {
                 await hub.coordinator.look { $0.commits.waiting == 2 }
             }
             held.release()
@@ -350,11 +350,11 @@ import iDownTesting
             let adding = Task { try await hub.add(server.url("/b.bin"), isPaused: true) }
             try await held.reached()
             gate.open()
-            try await waitUntil("the hand-over to be kept next") {
+            try await soon("the hand-over to be kept next") {
                 await hub.coordinator.look { $0.commits.waiting == 1 }
             }
             let confirmed = Task { try await hub.coordinator.confirmHandOver("t") }
-            try await waitUntil("the confirmation to be next") {
+            try await soon("the confirmation to be next") {
                 await hub.coordinator.look { $0.commits.waiting == 2 }
             }
             held.release()
@@ -391,7 +391,7 @@ import iDownTesting
             held.release()
             _ = await answer.result
             // Without the hand-over the token is free again.
-            try await waitUntil("the hand-over to be taken back") {
+            try await soon("the hand-over to be taken back") {
                 await scene.coordinator.look { $0.handOvers.holdsNothing && $0.commits.isIdle }
             }
             #expect(await code { _ = try await scene.client.confirm("t") } == .noSuchTask)
@@ -421,7 +421,7 @@ import iDownTesting
             try await withHub(in: folder) { hub in
                 #expect(try await state("lost", in: hub) == nil)
                 let id = try await hub.coordinator.confirmHandOver("kept")
-                try await waitUntil("the task to be completed") {
+                try await soon("the task to be completed") {
                     try await hub.record(id)?.state == .completed
                 }
             }
@@ -440,7 +440,7 @@ import iDownTesting
             let end = try? await hub.coordinator.end(of: id, for: ":1.1")
             // It may have been over before anybody asked.
             #expect(end == .completed || end == nil)
-            try await waitUntil("the task to be gone") { try await hub.record(id) == nil }
+            try await soon("the task to be gone") { try await hub.record(id) == nil }
             #expect(try await hub.coordinator.counts().total == 0)
             #expect(hub.holds(.small, as: "a.bin"))
         }

@@ -109,7 +109,7 @@ import iDownTesting
             case .fewerSlots: await coordinator.setSlots(0)
             case .sleep: await coordinator.fallAsleep()
             }
-            try await waitUntil("the end of it") {
+            try await soon("the end of it") {
                 await coordinator.look { $0.slots.ahead.isEmpty }
             }
             release()
@@ -142,7 +142,7 @@ import iDownTesting
             release()
             try await hub.announced.wait(for: first, .completed)
             let coordinator = hub.coordinator
-            try await waitUntil("the end of it") {
+            try await soon("the end of it") {
                 await coordinator.look { $0.slots.ahead.isEmpty }
             }
             let url = try #require(try await hub.record(first)).request.url

@@ -83,7 +83,7 @@ struct Hub: Sendable {
 
     /// Returns once so many bytes of a running task have come.
     func arrival(of count: Int64, for id: TaskID) async throws {
-        try await waitUntil("\(count) bytes of task \(id)") {
+        try await soon("\(count) bytes of task \(id)") {
             await (coordinator.running[id]?.live.bytes ?? 0) >= count
         }
     }
@@ -220,19 +220,6 @@ func withHub<Value>(
     await pool.shutDown()
     try store.close()
     return try result.get()
-}
-
-/// Looks again and again until it is so: for what nobody announces.
-func waitUntil(
-    _ what: String,
-    _ condition: @escaping @Sendable () async throws -> Bool
-) async throws {
-    try await within(what) {
-        while try await !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
 }
 
 extension Coordinator {

@@ -103,7 +103,7 @@ import iDownloader
                 // A fresh link moves a task on.
                 for row in table.sorted(by: { $1.option == "url" && $0.option != "url" }) {
                     // A new attempt takes the place of the last one.
-                    try await waitUntil("task \(id) to be \(state) for \(row.option)") {
+                    try await soon("task \(id) to be \(state) for \(row.option)") {
                         try await client.getTask(id).state.rawValue == state.rawValue
                     }
                     let change = try Self.change(row.option, scene, server)
@@ -120,7 +120,7 @@ import iDownloader
                         continue
                     }
                     // A file may still be on its way.
-                    try await waitUntil("\(row.option) of a task that is \(state)") {
+                    try await soon("\(row.option) of a task that is \(state)") {
                         try await client.getTask(id)[change.property] == change.read
                     }
                 }
@@ -180,7 +180,7 @@ import iDownloader
         try await withService { scene in
             let id = try await scene.client.addURL(server.url("/a.bin"))
             await hold.reached.waitUntilOpen()
-            try await waitUntil("a megabyte") {
+            try await soon("a megabyte") {
                 try await scene.client.getTask(id).downloadedBytes >= 1 << 20
             }
             var options = EditOptions()
@@ -220,7 +220,7 @@ import iDownloader
             let client = scene.client
             let id = try await client.addURL(server.url("/a.bin"))
             await hold.reached.waitUntilOpen()
-            try await waitUntil("the file") {
+            try await soon("the file") {
                 try await client.getTask(id).downloadedBytes >= 1 << 20
             }
             try TestFile.write("mine", to: scene.home.download("taken"))

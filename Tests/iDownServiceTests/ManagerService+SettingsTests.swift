@@ -314,7 +314,7 @@ import iDownloader
             }
             let file = SettingsFile(folder: scene.home.config + "/idown")
             let last = file.read().settings.speedLimit
-            try await waitUntil("the value in the file to be told last") {
+            try await soon("the value in the file to be told last") {
                 told().last.map { Int64($0) } == last
             }
             #expect(Set(told()).count == told().count)

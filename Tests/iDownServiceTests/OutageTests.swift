@@ -38,7 +38,7 @@ import iDownTesting
                 $0.retryFor = retryFor
             }
             let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
-            try await waitUntil("the end of the task") {
+            try await soon("the end of the task") {
                 let record = try await hub.record(id)
                 return record?.state == .completed || record?.state == .failed
             }
