@@ -129,6 +129,21 @@ class Cases(Steps):
         self.expect_idown(file)
         self.assertEqual(len(self.session.tasks()), 1)
 
+    def test_another_name_is_another_file(self):
+        # Nothing but its name tells the second file from the first.
+        first = self.serve(size=3 * MIB, rate=MIB, has_tag=False)
+        self.click_file()
+        wait(self.session.tasks, "a task")
+        second = self.serve(size=3 * MIB, has_tag=False, seed=7)
+        second.name = "other.bin"
+        self.browser.click("#a")
+        both = lambda: [task for task in self.session.tasks() if task["State"] == "completed"]
+        with self.telling(self.name):
+            wait(lambda: len(both()) == 2, "two files", 30)
+        paths = {task["FileName"]: pathlib.Path(task["Path"]) for task in both()}
+        for file in (first, second):
+            self.assertTrue(file.equals(paths[file.name]))
+
     def test_a_download_attribute(self):
         file = self.serve()
         self.click_file("<a id=a href={} download=other.txt>the file</a>")
@@ -305,6 +320,17 @@ class Cases(Steps):
         with self.browser.extension_page("popup.html") as run:
             wait(lambda: "no link" in run("document.getElementById('state').textContent"), "the reason")
         wait(lambda: self.browser.badge() == "", "the mark gone")
+
+    def test_a_file_of_an_insecure_host_is_left_to_the_browser(self):
+        # Whether it was linked from the page or came by a redirect.
+        calls = [f"wants(rules, {{ urls: [{urls}], page: 'https://a.example/', size: 9, mime: 'a/b' }})"
+                 for urls in ("'http://b.example/f'", "'https://b.example/r', 'http://b.example/f'",
+                              "'https://b.example/f'")]
+        rules = "{ on: true, hosts: [], types: [], 'leave-hosts': [], 'leave-types': [], 'least-size': 1 }"
+        with self.browser.extension_page("options.html") as run:
+            run(f"(import('./rules.js').then(({{ wants }}) => {{ const rules = {rules};"
+                f" document.title = [{', '.join(calls)}].join() }}), 0)")
+            wait(lambda: run("document.title") == "false,false,true", "the answers")
 
     def left_sites(self):
         return self.session.command("config", "browser-leave-hosts").strip()
@@ -774,6 +800,40 @@ class ChromiumTests(Cases, unittest.TestCase):
 
 class FirefoxTests(Cases, unittest.TestCase):
     Browser = Firefox
+
+    def test_a_frame_that_may_not_download(self):
+        barred = self.name
+        self.serve()
+        inner = self.site.page(f"/inner{barred[1:]}", f"<script>location = '{barred}'</script>")
+        popup = self.site.page(f"/popup{barred[1:]}", f"<a id=a target=_blank href={barred}></a><script>a.click()</script>")
+        for frame in (f"<iframe sandbox src={barred}></iframe>",
+                      f"<iframe sandbox='allow-scripts allow-same-origin' src={inner}></iframe>",
+                      f"<iframe sandbox='allow-scripts allow-popups' src={popup}></iframe>"):
+            with self.subTest(frame):
+                asked = len(self.site.asked(barred))
+                self.open(frame)
+                wait(lambda: len(self.site.asked(barred)) > asked, "the frame's request")
+                # What comes later has its answer later, too.
+                type(self).last += 1
+                self.name = f"/f{self.last}"
+                file = self.serve()
+                self.click_file()
+                self.expect_idown(file)
+                self.assertEqual(len(self.session.tasks()), 1)
+                self.assertTrue(all(request.is_browser for request in self.site.asked(barred)))
+                self.session.clear()
+
+    def test_a_type_that_firefox_tells_from_the_content(self):
+        file = self.serve(kind="*/*")
+        file.name = None
+        self.click_file()
+        self.expect_browser(file)
+
+    def test_a_video_that_firefox_does_not_show(self):
+        file = self.serve(kind="video/x-msvideo")
+        file.name = None
+        self.click_file()
+        self.expect_idown(file)
 
 
 class ChromiumFigures(Figures, unittest.TestCase):

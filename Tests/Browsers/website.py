@@ -17,10 +17,10 @@ class File:
     """A file of the site, and how it is served. Its bytes begin at `seed` of BLOCK, repeated."""
 
     def __init__(self, size=2 * MIB, *, seed=0, name="file.bin", kind="application/octet-stream",
-                 rate=0, has_length=True, once=False, html_for_idown=False, late=0, headers=()):
+                 rate=0, has_length=True, has_tag=True, once=False, html_for_idown=False, late=0, headers=()):
         self.size, self.seed, self.name, self.kind = size, seed, name, kind
         self.rate, self.has_length, self.once, self.late = rate, has_length, once, late
-        self.html_for_idown, self.headers = html_for_idown, headers
+        self.html_for_idown, self.headers, self.has_tag = html_for_idown, headers, has_tag
         # Links, by their queries, that have expired.
         self.expired = set()
 
@@ -135,7 +135,8 @@ class Site:
         handler.send_header("Content-Type", file.kind)
         if file.name:
             handler.send_header("Content-Disposition", f'attachment; filename="{file.name}"')
-        handler.send_header("ETag", f'"{file.size}-{file.seed}"')
+        if file.has_tag:
+            handler.send_header("ETag", f'"{file.size}-{file.seed}"')
         for name, value in file.headers:
             handler.send_header(name, value)
         if file.has_length:

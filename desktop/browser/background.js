@@ -152,7 +152,7 @@ async function facts({ url, headers }, source) {
   const isTold = headers?.length > 0;
   return {
     cookies: isTold ? told('cookie') : (await cookies(url, source)) || undefined,
-    referrer: isTold ? told('referer') : source.referrer || referrer(url, source.page, source.policy),
+    referrer: isTold ? told('referer') : (source.referrer ?? referrer(url, source.page, source.policy)) || undefined,
     'user-agent': told('user-agent') ?? navigator.userAgent,
     'accept-language':
       told('accept-language') ?? navigator.languages.map((word, index) => word + rank(index)).join(','),
@@ -331,10 +331,22 @@ async function holdResponse(details) {
   const isMain = details.type === 'main_frame';
   const isFile = isDownload(request.seen.mime, request.disposition);
   const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
-  const isTaken = isOffered && (await hand(details, request));
+  const isTaken = isOffered && !(await isSandboxed(details)) && (await hand(details, request));
   if (isMain && isTaken && openers.has(details.tabId)) closeEmpty(details.tabId);
   else if (isMain) openers.delete(details.tabId);
   return { cancel: isTaken };
+}
+
+/**
+ * Whether a download comes from a frame or page that may download nothing (HTML, "allow-downloads"),
+ * which Firefox finds out after this event.
+ *
+ * A page without an origin tells of none.
+ */
+async function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl }) {
+  const frames = [frameId, ...frameAncestors.map((frame) => frame.frameId)];
+  const question = { do: 'is-sandboxed', frames, hasNoOrigin: originUrl === undefined };
+  return (await tell(tabId, question)) ?? (await tell(openers.get(tabId), question)) ?? false;
 }
 
 /** The name that the clicked link gives its file, which may have opened a tab of its own. */
@@ -344,7 +356,7 @@ const linkName = async (tab, url) =>
 async function hand({ requestId, incognito: isPrivate }, request) {
   const token = `${await profile}-${requestId}-${request.start}`;
   const url = gotten(request.hops)[0].url;
-  const name = nameIn(request.disposition) ? undefined : await linkName(request.tab, url);
+  const name = nameIn(request.disposition) || (await linkName(request.tab, url));
   const isTaken = await offer(request, { token, isPrivate, name, source: request }).catch(() => false);
   // The response is cancelled once this function has returned.
   if (isTaken) setTimeout(() => confirm(token, url, { ...request, isPrivate }), 0);
@@ -403,7 +415,7 @@ api.runtime.onInstalled.addListener(async () => {
 
 api.contextMenus.onClicked.addListener(async (info, tab) => {
   const frame = info.frameId ?? 0;
-  const url = info.linkUrl ?? info.srcUrl;
+  const url = isWeb(info.linkUrl) ? info.linkUrl : info.srcUrl;
   const links = await tell(tab?.id, { do: 'links', url }, { frameId: frame });
   take(links ?? (url ? [{ url }] : []), info.frameUrl ?? info.pageUrl, tab, frame);
 });

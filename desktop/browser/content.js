@@ -41,6 +41,11 @@
       clicked = -Infinity;
       answer(true);
     }
+    if (message.do === 'is-sandboxed') {
+      const frames = [...document.querySelectorAll('iframe[sandbox]:not([sandbox~=allow-downloads i])')];
+      const isOne = frames.some((frame) => message.frames.includes(api.runtime.getFrameId(frame)));
+      if (isOne || (message.hasNoOrigin && origin === 'null')) answer(true);
+    }
     if (message.do === 'is-filled' && document.body?.childElementCount > 0) answer(true);
     // As in the page itself, a link names files of its own origin alone.
     if (message.do === 'name' && named?.name && bare(named.url) === bare(message.url)) {

@@ -66,7 +66,9 @@ element('switch')?.addEventListener('change', ({ target }) => show({ do: 'switch
 element('add')?.addEventListener('submit', (event) => {
   event.preventDefault();
   // As browsers write it: small, in ASCII, and without what surrounds it.
-  const host = hostOf(element('site').value.trim().replace(/^(https?:\/\/)?/i, 'https://'));
+  const typed = element('site').value.trim();
+  // What is no host is refused with the reason.
+  const host = hostOf(typed.replace(/^(https?:\/\/)?/i, 'https://')) ?? typed;
   if (host) show({ do: 'leave', host }).then(() => event.target.reset());
 });
 element('open')?.addEventListener('click', () => show({ do: 'open' }));

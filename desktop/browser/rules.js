@@ -3,9 +3,12 @@
 
 /** Types of which nobody wants a single page or picture in the list. */
 const PAGES = /^(text\/|image\/|application\/(xhtml\+xml|xml|json|javascript|pdf)$)/;
-/** Types that Firefox shows, so that a response without "attachment" is no download. */
+/** Types that Firefox shows, or tells from the content, so that a response without "attachment" is no download. */
 const SHOWN =
-  /^(text\/|image\/|video\/|audio\/|multipart\/|application\/(.*\+xml$|.*\+json$|xml$|json$|javascript$|ecmascript$|x-javascript$|pdf$|ogg$|x-xpinstall$))/;
+  /^(text\/|image\/|video\/|audio\/|multipart\/|\*\/\*$|application\/(.*\+xml$|.*\+json$|xml$|json$|javascript$|ecmascript$|x-javascript$|pdf$|ogg$|x-xpinstall$|x-unknown-content-type$))/;
+/** Types among these that it saves. */
+const SAVED =
+  /^(text\/csv|image\/tiff|video\/(avi|mp2t|mpeg|x-flv|x-ms-wmv|x-msvideo)|audio\/(aiff|midi|x-aiff|x-ms-wma)|multipart\/x-zip)$/;
 
 const isBelow = (host, parent) => host === parent || host.endsWith(`.${parent}`);
 
@@ -18,20 +21,23 @@ const bare = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
 /** Whether Firefox would save a response with these headers in place of showing it. */
 export function isDownload(mime, disposition) {
   if (/^\s*attachment\b/i.test(disposition ?? '')) return true;
-  return bare(mime) !== '' && !SHOWN.test(bare(mime));
+  return bare(mime) !== '' && (SAVED.test(bare(mime)) || !SHOWN.test(bare(mime)));
 }
 
-/** The file's name in a Content-Disposition header (RFC 6266); empty where there is none. */
+/** The file's name in a Content-Disposition header (RFC 6266, RFC 8187); empty where there is none. */
 export function nameIn(disposition) {
   const text = disposition ?? '';
-  const coded = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(text)?.[1];
+  const [, charset, coded] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(text) ?? [];
   try {
-    if (coded) return decodeURIComponent(coded);
+    const bytes = coded?.replace(/%([\da-f]{2})/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
+    if (coded) return new TextDecoder(charset, { fatal: true }).decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt()));
   } catch {
     // The plain name has to do.
   }
   const [, quoted, bare] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))/i.exec(text) ?? [];
-  return quoted?.replace(/\\(.)/g, '$1') ?? bare ?? '';
+  const name = quoted?.replace(/\\(.)/g, '$1') ?? bare ?? '';
+  // The service reads names in other codings (RFC 2047, percent signs) by itself.
+  return /^=\?|%[\da-f]{2}/i.test(name) ? '' : name;
 }
 
 /** Whether a rule for types (`application/zip`, `video/*`, `.iso`) fits. */
@@ -55,6 +61,8 @@ export function wants(rules, { urls, page, mime, name, size, isPrivate }) {
   if (!rules.on || (isPrivate && !rules.private)) return false;
   const hosts = [...urls, page].map(hostOf).filter(Boolean);
   if (hosts.some((host) => isLeft(rules, host))) return false;
+  // Of such a download browsers warn.
+  if (/^https:/i.test(page) && urls.some((url) => /^http:/i.test(url))) return false;
   const isNamed = rules.hosts.some((rule) => hosts.some((host) => isBelow(host, rule)));
   if (rules.hosts.length > 0 && !isNamed) return false;
   const paths = name ? [name] : urls.map((url) => new URL(url).pathname);
