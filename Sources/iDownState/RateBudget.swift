@@ -48,6 +48,8 @@ package struct RateBudget: Sendable {
     private var accounts: [Stream: Account] = [:]
     /// When a connection of each task last began to wait, or stopped waiting.
     private var lastWaits: [TaskID: Duration] = [:]
+    /// Each task's place in the order of all waits and grants when it last got bytes.
+    private var lastGrants: [TaskID: Int] = [:]
     private var lastPlace = 0
     private var waiting = 0
 
@@ -115,6 +117,7 @@ extension RateBudget {
         for stream in accounts.keys where stream.task == task { leave(stream) }
         tasks[task] = nil
         lastWaits[task] = nil
+        lastGrants[task] = nil
     }
 
     /// Removes a connection.
@@ -217,8 +220,11 @@ extension RateBudget {
         for (index, group) in groups.enumerated() {
             let share = min(pool.room / Double(groups.count - index), group.room)
             let chosen = grant(share, group.streams)
-            for stream in chosen { lastWaits[stream.task] = time }
             granted += chosen
+            guard let task = chosen.first?.task else { continue }
+            lastWaits[task] = time
+            lastPlace += 1
+            lastGrants[task] = lastPlace
         }
         spill()
         return granted
@@ -228,7 +234,8 @@ extension RateBudget {
     private struct Group {
         var streams: [Stream]
         let room: Double
-        var place: Int
+        /// When the task last got bytes, and when its first connection began to wait.
+        let place: (Int, Int)
     }
 
     /// Returns the tasks among which the pool is shared.
@@ -242,13 +249,16 @@ extension RateBudget {
         }
         for (stream, place) in waiters.sorted(by: { $0.place < $1.place }) {
             let room = tasks[stream.task]?.room ?? .infinity
-            groups[stream.task, default: Group(streams: [], room: room, place: place)]
+            let last = lastGrants[stream.task] ?? 0
+            groups[stream.task, default: Group(streams: [], room: room, place: (last, place))]
                 .streams.append(stream)
         }
         let least = Double(Self.leastGrant)
+        // At a low limit only some get bytes each time. Were they those whose connections wait
+        // longest, a task with more connections would come more often.
         let longestFirst = groups.values.filter { $0.room >= least }.sorted { $0.place < $1.place }
         return longestFirst.prefix(Self.count(pool.room / least))
-            .sorted { ($0.room, $0.place) < ($1.room, $1.place) }
+            .sorted { ($0.room, $0.place.0, $0.place.1) < ($1.room, $1.place.0, $1.place.1) }
     }
 
     /// Gives a task's share to its connections in equal parts, and returns those that got one.

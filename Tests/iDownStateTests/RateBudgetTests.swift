@@ -72,6 +72,19 @@ import iDownTesting
         }
     }
 
+    @Test(arguments: [1_000, 2_000, 6_000, 10_000, 20_000, 1_000_000] as [Int64])
+    func `a task with more connections gets no more than another`(_ limit: Int64) {
+        var simulation = RateSimulation(limit: limit)
+        for (task, connections) in zip(tasks, [1, 8, 1, 3]) {
+            simulation.add(task, connections: connections)
+        }
+        simulation.run(.seconds(60))
+        #expect(isExact(simulation.total, limit * 60), "\(simulation.total)")
+        for task in tasks {
+            #expect(isExact(simulation.passed[task], limit * 15), "\(simulation.passed)")
+        }
+    }
+
     @Test(arguments: [1_000, 20_000, 1_000_000, 100_000_000] as [Int64])
     func `a task is held to its own limit, the others are not`(_ limit: Int64) {
         var simulation = RateSimulation()
