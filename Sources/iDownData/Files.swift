@@ -171,6 +171,16 @@ struct Files: Sendable {
         }
     }
 
+    /// Copies a file's content; the copy is not durable on return: sendfile(2).
+    func copy(_ path: String, to target: String) throws(FileFailure) {
+        try withDescriptor(path, O_RDONLY) { source throws(FileFailure) in
+            let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+            try withDescriptor(target, flags) { copy throws(FileFailure) in
+                while try call("sendfile", target, { sendfile(copy, source, nil, 1 << 30) }) > 0 {}
+            }
+        }
+    }
+
     /// Renames a file; a file that has the new name is replaced: rename(2).
     func rename(_ path: String, to target: String) throws(FileFailure) {
         try call("rename", path) { Glibc.rename(path, target) }

@@ -23,19 +23,17 @@ struct Salvage {
             recoveredTokens: 0,
             lostTasks: nil
         )
-        for suffix in [""] + DatabaseFile.companions {
-            try files.remove(new + suffix)
-            // Removes symbolic links that an earlier version may have left.
-            try files.remove(path + ".graft" + suffix)
-        }
+        for suffix in [""] + DatabaseFile.companions { try files.remove(new + suffix) }
+        try removeCopy()
         let target = try DatabaseFile(path: new, files: files).open()
-        if let source = try source() {
+        if let source = try source(besides: target) {
             try closed.use(source) { source in
                 try source.inDatabase { source in
                     try target.write { try carry(from: source, to: $0, &recovery) }
                 }
             }
         }
+        try removeCopy()
         // The log must be written into the database file, because only that file is renamed.
         _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try closed.close(target)
@@ -48,9 +46,24 @@ struct Salvage {
     /// The path of the new database until it is renamed.
     var new: String { path + ".new" }
 
-    /// Opens the damaged database; nil if it is empty, or its schema too damaged to find the tables.
-    private func source() throws -> DatabaseQueue? {
+    /// The path of the copy whose header is mended.
+    private var copy: String { path + ".graft" }
+
+    private func removeCopy() throws(FileFailure) {
+        for suffix in [""] + DatabaseFile.companions { try files.remove(copy + suffix) }
+    }
+
+    /// Opens the damaged database, or a copy with the header of the new one; nil if it is empty, or
+    /// its schema too damaged to find the tables.
+    private func source(besides target: DatabasePool) throws -> DatabaseQueue? {
         guard try !DatabaseFile(path: path, files: files).isEmpty else { return nil }
+        if let source = try readable(path) { return source }
+        try makeCopy(withHeaderOf: target)
+        return try readable(copy)
+    }
+
+    /// Opens a database; nil if the tables cannot be found in it.
+    private func readable(_ path: String) throws -> DatabaseQueue? {
         var configuration = Configuration()
         configuration.readonly = true
         guard let source = try? closed.open(path, configuration, isLenient: true)
@@ -59,6 +72,24 @@ struct Salvage {
         if (try? source.inDatabase { try $0.execute(sql: sql) }) != nil { return source }
         try closed.close(source)
         return nil
+    }
+
+    /// Copies the damaged database and its log, and replaces the header of the copy.
+    ///
+    /// Every list of idown has the same page size and encoding, so that the header of any other one
+    /// leads to its pages: sqlite.org/fileformat2.html, section 1.3.
+    private func makeCopy(withHeaderOf target: DatabasePool) throws {
+        _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        var header = Array(try files.read(new, limit: 1 << 20)?.prefix(100) ?? [])
+        guard header.count == 100 else { return }
+        // Of a database without a recorded size, SQLite uses the size of the file.
+        header.replaceSubrange(28..<32, with: [0, 0, 0, 0])
+        for suffix in ["", DatabaseFile.logSuffix] where try files.status(path + suffix) != nil {
+            try files.copy(path + suffix, to: copy + suffix)
+        }
+        try files.withDescriptor(copy, O_WRONLY) { descriptor throws(FileFailure) in
+            try files.write(header[...], to: descriptor, copy)
+        }
     }
 
     private func carry(
