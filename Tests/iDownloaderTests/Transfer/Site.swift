@@ -172,6 +172,33 @@ final class ForwardClock: Sendable {
     }
 }
 
+/// A clock that stands still until it is let go: nothing is late before, however busy the machine is.
+///
+/// Waits take as long as they say.
+final class StandingClock: Sendable {
+    private let start = ContinuousClock.now
+    private let letGo = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// Lets the clock go on from where it stands; further calls do nothing.
+    func go() { letGo.withLock { $0 = $0 ?? .now } }
+
+    private var now: ContinuousClock.Instant {
+        letGo.withLock { letGo in start + (letGo.map { .now - $0 } ?? .zero) }
+    }
+
+    var time: TimeAndChance {
+        TimeAndChance(
+            readCalendar: { TimeAndChance.system.date },
+            readClock: { [self] in now },
+            wait: { [self] moment in try await Task.sleep(for: moment - now) },
+            roll: {
+                let chance = TimeAndChance.system
+                return chance.next()
+            }
+        )
+    }
+}
+
 /// Runs `body` with a server that answers by a script, and stops it afterwards.
 func withServer<Value>(
     _ answer: @escaping @Sendable (RecordedRequest) -> [FaultServer.Step],
