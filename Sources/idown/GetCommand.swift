@@ -144,7 +144,11 @@ struct GetCommand: AsyncParsableCommand {
         guard result.isInterrupted else { return try TaskEnd.conclude(result.ends) }
         let left = result.ends.filter { $0.task?.hasEnded == false }.map(\.id)
         let names = left.joined(separator: " ")
-        Output.talk("The service goes on downloading: \(names)")
+        Output.talk(
+            result.isServiceStopped
+                ? "The service is stopped; it goes on downloading with its next start: \(names)"
+                : "The service goes on downloading: \(names)"
+        )
         Output.talk("To wait: idown wait \(names)   To cancel: idown cancel \(names)")
         throw ExitStatus.interrupted.exit
     }

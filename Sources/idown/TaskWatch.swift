@@ -16,6 +16,8 @@ struct TaskWatch {
         let ends: [TaskEnd]
         /// Whether the user pressed Ctrl-C before all tasks had ended.
         let isInterrupted: Bool
+        /// Whether the service had been stopped by then.
+        let isServiceStopped: Bool
     }
 
     /// The tasks that a watch begins with.
@@ -80,10 +82,12 @@ struct TaskWatch {
         // was removed before its end is not in it.
         var known: [String: TaskProperties] = [:]
         var open = Set(ids)
+        var isServiceStopped = false
         func result(isInterrupted: Bool = false) -> Result {
             Result(
                 ends: ids.map { TaskEnd(task: known[$0], id: $0) },
-                isInterrupted: isInterrupted
+                isInterrupted: isInterrupted,
+                isServiceStopped: isServiceStopped
             )
         }
         func settle(_ id: String, _ task: TaskProperties?) async throws(ManagerError) {
@@ -159,6 +163,7 @@ struct TaskWatch {
                 try await settle(ended)
                 switch news {
                 case .came:
+                    isServiceStopped = false
                     sentry?.task.cancel()
                     sentry = nil
                 case .whole:
@@ -172,6 +177,7 @@ struct TaskWatch {
                 guard let last = sentry, last.number == number else { break }
                 switch error {
                 case let error? where error.code == .stopping:
+                    isServiceStopped = true
                     display.end()
                     Output.talk(
                         "The service has stopped; the downloads go on with its next start:"

@@ -98,6 +98,42 @@ struct LateNewsTests {
         }
     }
 
+    @Test func `Ctrl-C while the service is stopped does not say that it downloads`() async throws {
+        let host = try ChangingHost(.held(content, after: 100_000))
+        defer { host.stop() }
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            let id = try await service.addHeld(on: host)
+            let task = try await service.client.getTask(id)
+            let waiting = try await ChildProcess.start(
+                "sh",
+                [
+                    "-c", #"exec "$0" get "$1" 2>&1"#, try BuiltProgram("idown").path,
+                    task.url,
+                ],
+                environment: service.environment,
+                workingDirectory: service.home.downloads
+            )
+            func line(with word: String) async throws -> String {
+                try await within("a line with \(word)") {
+                    while let line = await waiting.nextLine() {
+                        if line.contains(word) { return line }
+                    }
+                    return ""
+                }
+            }
+            _ = try await within("the command to wait") { await waiting.nextLine() }
+            let stopped = try await idown("service", "stop", in: service)
+            #expect(stopped.status == .exited(0), "\(stopped)")
+            _ = try await line(with: "has stopped")
+            waiting.send(SIGINT)
+            let said = try await line(with: "service")
+            #expect(said.contains("is stopped") && said.contains("next start: \(id)"), "\(said)")
+            let status = try await within("the command to end") { await waiting.waitForExit() }
+            #expect(status == .exited(130))
+        }
+    }
+
     @Test func `follow prints what changed while the service was away`() async throws {
         try await withService { service in
             var paused = AddOptions()
