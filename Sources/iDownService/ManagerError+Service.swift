@@ -45,7 +45,7 @@ extension ManagerError {
         case let failure as StoreFailure:
             self.init(
                 .storeFailed,
-                "Nothing was changed: the list of tasks could not be written (\(failure))."
+                "Nothing was changed: the list of tasks could not be read or written (\(failure))."
             )
         case let failure as SettingsFailure:
             self.init(

@@ -38,4 +38,11 @@ import iDownloader
         // Whoever called may be a person at a command line, or a program on the bus.
         #expect(!named.message.contains("ListTasks") && !named.message.contains("idown list"))
     }
+
+    /// Calls that only look at the list fail with it, too.
+    @Test func `a failure of the list is told in words that fit reading and writing`() {
+        let message = ManagerError(StoreFailure.database(code: 10, message: "disk I/O error"))
+            .message
+        #expect(message.contains("read or written") && message.contains("disk I/O error"))
+    }
 }
