@@ -129,6 +129,12 @@ class Chromium(Browser):
                 return target["targetId"]
         return None
 
+    def end_worker(self):
+        """Ends the extension's worker, and waits until it is gone: it would still take the next event."""
+        worker = self.find_worker()
+        self.call("Target.closeTarget", targetId=worker)
+        wait(lambda: self.find_worker() != worker, "the end of the worker")
+
     def ready_worker(self):
         worker = self.find_worker()
         script = "globalThis.chrome?.runtime?.onMessage?.hasListeners()"

@@ -779,7 +779,7 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.click_file()
         wait(lambda: self.browser.extension("chrome.storage.local.get('paused').then((all) => all.paused?.length)"),
              "the download on hold")
-        self.browser.call("Target.closeTarget", targetId=self.browser.find_worker())
+        self.browser.end_worker()
         self.session.kill_hosts()
         # Any page wakes another one.
         self.open("<p id=a>a page</p>")
@@ -792,7 +792,7 @@ class ChromiumTests(Cases, unittest.TestCase):
         file = self.serve()
         self.click_file()
         wait(lambda: self.browser.records().get(self.name) == "interrupted", "the cancelled download")
-        self.browser.call("Target.closeTarget", targetId=self.browser.find_worker())
+        self.browser.end_worker()
         # Any page wakes another one.
         self.open("<p id=a>a page</p>")
         self.expect_idown(file, requests=1)
