@@ -23,8 +23,6 @@ final class Conversation {
     private let inbox = TransferInbox()
     /// The open connections, oldest first.
     private var connections: [Connection] = []
-    /// The open connections without an end handler yet.
-    private var unattended: [Connection] = []
 
     init(_ attempt: Attempt, _ storage: Storage) {
         self.attempt = attempt
@@ -103,7 +101,7 @@ final class Conversation {
         attempt.controls.watch(handle) { handle.cancel() }
         let connection = Connection(number, route, at: hop, sink: sink, handle: handle)
         connections.append(connection)
-        unattended.append(connection)
+        handle.whenEnded { sink.send(.ended($0)) }
         attempt.tellRequest(of: connection)
         return connection
     }
@@ -161,15 +159,6 @@ final class Conversation {
         return connection
     }
 
-    /// Sets the end handlers of new connections.
-    private func attendToEnds() {
-        for connection in unattended {
-            let sink = connection.sink
-            connection.handle.whenEnded { sink.send(.ended($0)) }
-        }
-        unattended = []
-    }
-
     // MARK: Events
 
     /// Handles events of the transfer thread until every connection is over.
@@ -177,7 +166,6 @@ final class Conversation {
         let (inbox, interval, time) = (inbox, engine.checkpointInterval, engine.time)
         return await withDiscardingTaskGroup { group in
             defer { group.cancelAll() }
-            attendToEnds()
             var end: Result<End, TransferEnd>?
             var trouble: TransferEnd?
             var hasCheckpoints = false
@@ -201,7 +189,6 @@ final class Conversation {
                     trouble = trouble ?? error
                     for connection in connections { cut(connection) }
                 }
-                attendToEnds()
                 // Most small files are complete before a checkpoint is needed.
                 if !hasCheckpoints, connections.contains(where: { $0.writer != nil }) {
                     hasCheckpoints = true
