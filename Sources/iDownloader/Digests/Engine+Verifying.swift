@@ -93,28 +93,14 @@ extension PartFile {
     ///   - folder: its folder.
     ///   - isMadeHere: whether it must be the file that idown made, and not another of its name.
     /// - Returns: the file.
-    /// - Throws: `vanished` if no such regular file has the name.
+    /// - Throws: `vanished` or `notOurs` if no such regular file has the name.
     static func finished(
         _ file: LocalFile,
         in folder: OpenFolder,
         isMadeHere: Bool = false
     ) throws(FileError) -> PartFile {
-        let fileSystem = folder.fileSystem
-        let descriptor: Descriptor
-        do throws(FileError) {
-            // O_NONBLOCK: a pipe under this name must not hold the thread until it is written to.
-            descriptor = try fileSystem.open(
-                file.name,
-                in: folder.number,
-                flags: O_RDONLY | O_NONBLOCK
-            )
-        } catch {
-            switch error.errno {
-            case ENOENT, ELOOP, ENXIO, ENODEV: throw .vanished
-            default: throw error
-            }
-        }
-        let status = try fileSystem.status(of: descriptor.number)
+        let descriptor = try folder.open(file.name, flags: O_RDONLY)
+        let status = try folder.fileSystem.status(of: descriptor.number)
         guard status.isRegular, !isMadeHere || folder.isRecorded(status, as: file) else {
             throw .vanished
         }

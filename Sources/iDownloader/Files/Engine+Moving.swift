@@ -164,7 +164,7 @@ private struct FileMove: Sendable {
     private func isInOldPlace() async -> Bool {
         let (old, file) = (entry(of: file), file)
         let isThere = try? await engine.inFolder(record.request.directory, of: record.id) {
-            folder throws(FileError) in try folder.has(old, as: file)
+            folder throws(FileError) in try folder.status(of: old, as: file) != nil
         }
         return isThere == true
     }
@@ -178,9 +178,7 @@ private struct FileMove: Sendable {
         let (directory, fileSystem) = (record.request.directory, engine.fileSystem)
         do {
             return try await onTarget { () throws(FileError) in
-                guard let status = try target.status(of: new), status.isRegular,
-                    target.isRecorded(status, as: made)
-                else { return nil }
+                guard try target.status(of: new, as: made) != nil else { return nil }
                 guard made.mark == file.mark else {
                     try target.deletePart(made)
                     return nil
@@ -216,9 +214,7 @@ private struct FileMove: Sendable {
                     guard part.copiedByteCount == nil else { throw .otherDrive }
                     return Source(folder: folder, part: part)
                 }
-                guard let status = try folder.status(of: file.name), status.isRegular,
-                    folder.isRecorded(status, as: file)
-                else { return nil }
+                guard try folder.status(of: file.name, as: file) != nil else { return nil }
                 return Source(folder: folder, part: nil)
             } catch {
                 guard error.isAbsence else { throw error }
@@ -249,8 +245,10 @@ private struct FileMove: Sendable {
                     try source.move(old, to: new, in: target)
                 } catch {
                     // The call may have succeeded although its result was lost on the way.
-                    guard let found = try? target.has(new, as: moved) else { return .unknown }
-                    if !found {
+                    guard let isThere = try? target.status(of: new, as: moved) != nil else {
+                        return .unknown
+                    }
+                    if !isThere {
                         switch error {
                         case .nameTaken: return .taken
                         case .system(EXDEV, _): return .impossible
@@ -373,7 +371,7 @@ private struct FileMove: Sendable {
         do throws(FileError) {
             return try await engine.inFolder(directory, of: record.id) {
                 folder throws(FileError) -> Bool? in
-                if try folder.has(part.partName, as: part) { return true }
+                if try folder.status(of: part.partName, as: part) != nil { return true }
                 return folder.isElsewhere(part) ? nil : false
             }
         } catch {
@@ -413,12 +411,6 @@ private struct FileMove: Sendable {
 }
 
 extension OpenFolder {
-    /// Whether the recorded file has this name.
-    fileprivate func has(_ name: String, as file: LocalFile) throws(FileError) -> Bool {
-        guard let status = try status(of: name) else { return false }
-        return status.isRegular && isRecorded(status, as: file)
-    }
-
     /// Removes the old name of a file that has its new name too, after a rename in two steps
     /// (linkat, unlinkat).
     ///
@@ -430,9 +422,7 @@ extension OpenFolder {
         nowNamed new: String,
         in target: OpenFolder
     ) throws(FileError) {
-        guard let status = try status(of: old), status.isRegular, isRecorded(status, as: file),
-            status.linkCount > 1
-        else { return }
+        guard let status = try status(of: old, as: file), status.linkCount > 1 else { return }
         // Another name that the user has made may count, too.
         let isSameFolder = try identity() == target.identity()
         guard !isSameFolder || old.lowercased() != new.lowercased() else { return }

@@ -117,18 +117,7 @@ extension OpenFolder {
         as name: String,
         in target: OpenFolder
     ) throws(FileError) {
-        let placeholder: Descriptor
-        do throws(FileError) {
-            placeholder = try fileSystem.open(
-                name,
-                in: target.number,
-                flags: O_WRONLY | O_CREAT | O_EXCL,
-                mode: 0o600
-            )
-        } catch {
-            guard error.errno == EEXIST else { throw error }
-            throw .nameTaken
-        }
+        let placeholder = try target.create(name)
         do throws(FileError) {
             // Another program could still replace the placeholder between this check and the
             // rename. A file system with neither of the two safe calls offers nothing better.

@@ -93,6 +93,43 @@ package final class OpenFolder: Sendable {
         try fileSystem.status(of: name, in: number)
     }
 
+    /// Returns the metadata of the recorded file; nil if it does not have this name.
+    func status(of name: String, as file: LocalFile) throws(FileError) -> FileStatus? {
+        guard let status = try status(of: name), status.isRegular, isRecorded(status, as: file)
+        else { return nil }
+        return status
+    }
+
+    /// Opens a file and follows no link.
+    ///
+    /// - Throws: `vanished` if nothing has the name; `notOurs` if a link has it, or anything else
+    ///   that cannot be opened like a file.
+    func open(_ name: String, flags: Int32) throws(FileError) -> Descriptor {
+        do throws(FileError) {
+            // O_NONBLOCK: a pipe under this name must not hold the thread until it is written to.
+            return try fileSystem.open(name, in: number, flags: flags | O_NONBLOCK)
+        } catch {
+            switch error.errno {
+            case ENOENT: throw .vanished
+            case ELOOP, EISDIR, ENXIO, ENODEV: throw .notOurs
+            default: throw error
+            }
+        }
+    }
+
+    /// Makes an empty file with access for this user only.
+    ///
+    /// - Throws: `nameTaken` if the name is taken, even by a link.
+    func create(_ name: String) throws(FileError) -> Descriptor {
+        let flags = O_RDWR | O_CREAT | O_EXCL
+        do throws(FileError) {
+            return try fileSystem.open(name, in: number, flags: flags, mode: 0o600)
+        } catch {
+            guard error.errno == EEXIST else { throw error }
+            throw .nameTaken
+        }
+    }
+
     /// Returns the bytes that may still be written to its file system.
     package func freeBytes() throws(FileError) -> Int64 {
         try fileSystem.freeBytes(at: number)

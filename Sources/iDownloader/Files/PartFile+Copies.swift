@@ -44,14 +44,9 @@ extension OpenFolder {
 
     /// Whether the regular file under the recorded partial name is a copy of the recorded file.
     func hasCopy(of file: LocalFile, _ status: FileStatus) -> Bool {
-        guard
-            let number = try? fileSystem.open(
-                file.partName,
-                in: number,
-                flags: O_RDONLY | O_NONBLOCK
-            ), let found = try? fileSystem.status(of: number.number),
-            found.identity == status.identity
+        guard let part = try? open(file.partName, flags: O_RDONLY),
+            let found = try? fileSystem.status(of: part.number), found.identity == status.identity
         else { return false }
-        return copiedByteCount(of: file, found, number.number) != nil
+        return copiedByteCount(of: file, found, part.number) != nil
     }
 }

@@ -40,18 +40,7 @@ package final class PartFile: Sendable {
     ) throws(FileError) -> PartFile {
         let fileSystem = folder.fileSystem
         let partName = name + LocalFile.partSuffix
-        let descriptor: Descriptor
-        do throws(FileError) {
-            descriptor = try fileSystem.open(
-                partName,
-                in: folder.number,
-                flags: O_RDWR | O_CREAT | O_EXCL,
-                mode: 0o600
-            )
-        } catch {
-            guard error.errno == EEXIST else { throw error }
-            throw .nameTaken
-        }
+        let descriptor = try folder.create(partName)
         do throws(FileError) {
             let identity = try fileSystem.status(of: descriptor.number).identity
             return PartFile(folder.record(identity, as: name), folder, descriptor)
@@ -75,35 +64,24 @@ package final class PartFile: Sendable {
         _ file: LocalFile,
         in folder: OpenFolder
     ) throws(FileError) -> PartFile {
-        let fileSystem = folder.fileSystem
-        let descriptor: Descriptor
         do throws(FileError) {
-            // O_NONBLOCK: a pipe under this name must not hold the thread until it is written to.
-            descriptor = try fileSystem.open(
-                file.partName,
-                in: folder.number,
-                flags: O_RDWR | O_NONBLOCK
-            )
-        } catch {
-            switch error.errno {
-            case ENOENT: throw folder.isElsewhere(file) ? .otherDrive : .vanished
-            case ELOOP, EISDIR, ENXIO, ENODEV:
-                throw folder.isElsewhere(file) ? .otherDrive : .notOurs
-            default: throw error
+            let descriptor = try folder.open(file.partName, flags: O_RDWR)
+            let status = try folder.fileSystem.status(of: descriptor.number)
+            let part: PartFile
+            if status.isRegular, folder.isRecorded(status, as: file) {
+                part = PartFile(file, folder, descriptor)
+            } else if let count = folder.copiedByteCount(of: file, status, descriptor.number) {
+                let copy = folder.record(status.identity, as: file.name)
+                part = PartFile(copy, folder, descriptor, copiedByteCount: count)
+            } else {
+                throw .notOurs
             }
+            part.extent.store(status.size, ordering: .relaxed)
+            return part
+        } catch {
+            guard error.isAbsence, folder.isElsewhere(file) else { throw error }
+            throw .otherDrive
         }
-        let status = try fileSystem.status(of: descriptor.number)
-        let part: PartFile
-        if status.isRegular, folder.isRecorded(status, as: file) {
-            part = PartFile(file, folder, descriptor)
-        } else if let count = folder.copiedByteCount(of: file, status, descriptor.number) {
-            let copy = folder.record(status.identity, as: file.name)
-            part = PartFile(copy, folder, descriptor, copiedByteCount: count)
-        } else {
-            throw folder.isElsewhere(file) ? .otherDrive : .notOurs
-        }
-        part.extent.store(status.size, ordering: .relaxed)
-        return part
     }
 
     var fileSystem: FileSystem { folder.fileSystem }

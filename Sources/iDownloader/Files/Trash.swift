@@ -41,9 +41,7 @@ package struct Trash: Sendable {
             guard error.isGone else { throw error }
             return false
         }
-        guard let status = try folder.status(of: file.name), status.isRegular,
-            folder.isRecorded(status, as: file)
-        else { return false }
+        guard let status = try folder.status(of: file.name, as: file) else { return false }
         let can = try can(for: folder, on: status.identity.device)
         let path = (directory == "/" ? "" : directory) + "/" + file.name
         let name = try can.reserve(

@@ -32,20 +32,14 @@ struct TrashCan {
 
     /// Reserves a free name by writing its `.trashinfo` first, as the specification demands.
     func reserve(_ name: String, info text: String) throws(FileError) -> String {
-        let fileSystem = files.fileSystem
         for number in 1... {
             let candidate = Self.name(name, number)
             // A file without information may be here: it is not overwritten.
             guard try files.status(of: candidate) == nil else { continue }
             let file: Descriptor
             do throws(FileError) {
-                file = try fileSystem.open(
-                    candidate + Self.suffix,
-                    in: info.number,
-                    flags: O_WRONLY | O_CREAT | O_EXCL,
-                    mode: 0o600
-                )
-            } catch .system(EEXIST, _) {
+                file = try info.create(candidate + Self.suffix)
+            } catch .nameTaken {
                 continue
             }
             do throws(FileError) {
