@@ -190,7 +190,7 @@ package actor Coordinator {
             case .persist, .fillSlots, .announce, .announceLater, .announceRemoved:
                 break
             case .erase:
-                engine.forgetName(of: after)
+                engine.names.release(after.id)
                 engine.forgetFindings(on: id)
             case .startTransfer:
                 slots.start(after, in: self)
@@ -211,7 +211,7 @@ package actor Coordinator {
             }
         }
         // The finished file itself takes its name from now on.
-        if after.state == .completed { engine.forgetName(of: after) }
+        if after.state == .completed { engine.names.release(after.id) }
         publications.note(after, isRunning: slots.running[id] != nil)
         custody.note(change, for: self)
         erasure.note(change, in: self)

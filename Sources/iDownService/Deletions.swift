@@ -106,7 +106,7 @@ final class Deletions {
                 return true
             }
             try await coordinator.engine.deletePartial(of: record)
-            coordinator.engine.forgetName(of: record)
+            coordinator.engine.names.release(record.id)
             try await coordinator.recordEvent(.partialDeleted, of: record.id)
             return true
         } catch {

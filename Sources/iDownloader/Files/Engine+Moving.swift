@@ -90,8 +90,6 @@ extension Engine {
 
 /// The move of one file.
 private struct FileMove: Sendable {
-    /// The number of name collisions after which a move gives up.
-    private static let mostNames = 100
     /// Bytes copied in one go.
     ///
     /// Between two slices the move can be given up, and other work runs on the disk thread.
@@ -235,7 +233,7 @@ private struct FileMove: Sendable {
         from source: OpenFolder,
         to target: OpenFolder
     ) async throws -> LocalFile? {
-        for _ in 0..<Self.mostNames {
+        for _ in 0..<NameReservations.mostCollisions {
             let name = try await reserveName(in: target)
             let moved = LocalFile(name: name, fileSystem: file.fileSystem, mark: file.mark)
             try await checkWanted(moved)
@@ -279,12 +277,7 @@ private struct FileMove: Sendable {
         let (names, task, mayRename, file) = (engine.names, record.id, mayRename, file)
         let wanted = FileName(trusted: place.name)
         return try await onTarget { () throws(FileError) in
-            if mayRename {
-                return try names.reserve(wanted, in: target, for: task, own: file).text
-            }
-            let isFree = try names.reserve(exactly: wanted.text, in: target, for: task, own: file)
-            guard isFree else { throw .nameTaken }
-            return wanted.text
+            try names.reserve(wanted, in: target, for: task, own: file, mayRename: mayRename).text
         }
     }
 
@@ -317,7 +310,7 @@ private struct FileMove: Sendable {
         }
         do {
             var isFilled = false
-            for _ in 0..<Self.mostNames {
+            for _ in 0..<NameReservations.mostCollisions {
                 let copy = shown
                 try await checkWanted(copy.file)
                 if !isFilled { try await fill(copy, from: part) }

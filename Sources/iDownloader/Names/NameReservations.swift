@@ -86,74 +86,60 @@ package final class NameReservations: Sendable {
         // The name is reserved first and released if a file has it. The disk is asked without the
         // lock, because a network folder that hangs must not block other tasks.
         guard let added = table.withLock({ $0.take(wanted, for: task) }) else { return false }
-        do throws(FileError) {
-            guard try Self.isFree(name, folder, own),
-                try Self.isFree(name + LocalFile.partSuffix, folder, own)
-            else {
-                table.withLock { $0.drop(added, of: task) }
-                return false
+        let isFree = Result { () throws(FileError) in try Self.isFree(name, folder, own) }
+        table.withLock { table in
+            if case .success(true) = isFree {
+                table.keep(only: wanted, of: task)
+            } else {
+                table.drop(added, of: task)
             }
-        } catch {
-            table.withLock { $0.drop(added, of: task) }
-            throw error
         }
-        table.withLock { $0.keep(only: wanted, of: task) }
-        return true
+        return try isFree.get()
     }
 
     /// Reserves the first free name of a series.
     ///
-    /// The series is `name`, `name (1)`, `name (2)` and so on.
+    /// The series is `name`, `name (1)`, `name (2)` and so on; without `mayRename` it is `name`
+    /// alone.
     ///
-    /// - Throws: the error of the file system if a name could not be looked up. After
-    ///   `isNameRefused`, the caller tries a name without special characters.
+    /// - Throws: `nameTaken` if no name is free; the error of the file system if a name could not
+    ///   be looked up. After `isNameRefused`, the caller tries a name without special characters.
     package func reserve(
         _ name: FileName,
         in folder: OpenFolder,
         for task: TaskID,
-        own: LocalFile? = nil
+        own: LocalFile? = nil,
+        mayRename: Bool = true
     ) throws(FileError) -> FileName {
         func take(_ number: Int) throws(FileError) -> FileName? {
             let candidate = name.numbered(number, limit: folder.nameLimit)
             let isOurs = try reserve(exactly: candidate.text, in: folder, for: task, own: own)
             return isOurs ? candidate : nil
         }
-        var number = 0
-        while number <= Self.linearTries {
+        for number in 0...Self.linearTries {
             if let found = try take(number) { return found }
-            number += 1
+            guard mayRename else { throw .nameTaken }
         }
         // So many files of one name come from a script, perhaps thousands. So double the number
         // until a name is free, then bisect the last interval. A gap in the series may stay unused.
         var taken = Self.linearTries
         while taken < Self.highestNumber {
-            if let found = try take(taken * 2) {
-                return try halve(found, from: taken, to: taken * 2, take)
+            var free = taken * 2
+            guard var best = try take(free) else {
+                taken = free
+                continue
             }
-            taken *= 2
+            while free - taken > 1 {
+                let middle = taken + (free - taken) / 2
+                if let lower = try take(middle) {
+                    (best, free) = (lower, middle)
+                } else {
+                    taken = middle
+                }
+            }
+            return best
         }
         throw .nameTaken
-    }
-
-    private func halve(
-        _ found: FileName,
-        from taken: Int,
-        to free: Int,
-        _ take: (Int) throws(FileError) -> FileName?
-    ) throws(FileError) -> FileName {
-        var best = found
-        var taken = taken
-        var free = free
-        while free - taken > 1 {
-            let middle = taken + (free - taken) / 2
-            if let lower = try take(middle) {
-                best = lower
-                free = middle
-            } else {
-                taken = middle
-            }
-        }
-        return best
     }
 
     /// The numbers that are tried one by one, so that people see no gaps; beyond, speed matters
@@ -166,12 +152,16 @@ package final class NameReservations: Sendable {
         [Place(directory, name), Place(directory, name + LocalFile.partSuffix)]
     }
 
+    /// Whether no file but `own` has this name, and none has it as its partial name.
     static func isFree(
         _ name: String,
         _ folder: OpenFolder,
         _ own: LocalFile?
     ) throws(FileError) -> Bool {
-        guard let status = try folder.status(of: name) else { return true }
-        return own.map { folder.isRecorded(status, as: $0) } ?? false
+        for entry in [name, name + LocalFile.partSuffix] {
+            guard let status = try folder.status(of: entry) else { continue }
+            guard let own, folder.isRecorded(status, as: own) else { return false }
+        }
+        return true
     }
 }

@@ -39,11 +39,6 @@ extension Engine {
         }
     }
 
-    /// Frees the name that the task has reserved.
-    package func forgetName(of record: TaskRecord) {
-        names.release(record.id)
-    }
-
     /// Reserves the recorded name of a task's file again.
     package func restoreName(of record: TaskRecord) {
         guard let file = record.file else { return }
@@ -165,8 +160,7 @@ extension Engine {
         own: LocalFile? = nil
     ) async -> Bool {
         let isFree = try? await inFolder(directory, of: nil) { folder throws(FileError) in
-            guard try NameReservations.isFree(name, folder, own) else { return false }
-            return try NameReservations.isFree(name + LocalFile.partSuffix, folder, own)
+            try NameReservations.isFree(name, folder, own)
         }
         return isFree == false
     }

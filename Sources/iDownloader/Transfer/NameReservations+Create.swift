@@ -3,6 +3,9 @@
 import iDownState
 
 extension NameReservations {
+    /// Gives up after this many name collisions.
+    static let mostCollisions = 100
+
     /// Reserves a free name and makes a file for it.
     ///
     /// - Parameters:
@@ -50,13 +53,8 @@ extension NameReservations {
         by make: (String) throws(FileError) -> Made
     ) throws(FileError) -> Made {
         // Another program may take a name between the look at it and the making of the file.
-        for _ in 0..<100 {
-            var free = name
-            if mayRename {
-                free = try reserve(name, in: folder, for: task)
-            } else if try !reserve(exactly: name.text, in: folder, for: task) {
-                throw .nameTaken
-            }
+        for _ in 0..<Self.mostCollisions {
+            let free = try reserve(name, in: folder, for: task, mayRename: mayRename)
             do throws(FileError) {
                 return try make(free.text)
             } catch {

@@ -21,8 +21,6 @@ final class TargetFile {
 
     /// The smallest file (1 MiB) for which blocks are reserved.
     private static let smallestReservation: Int64 = 1 << 20
-    /// Gives up after this many name collisions.
-    private static let mostNames = 100
 
     /// The file as the record describes it.
     private(set) var file: LocalFile?
@@ -213,7 +211,7 @@ final class TargetFile {
                 name throws(FileError) in try PartFile.createUnnamed(name, in: folder)
             }
         }
-        for _ in 0..<Self.mostNames {
+        for _ in 0..<NameReservations.mostCollisions {
             let made = shown
             do throws(TransferEnd) {
                 // The record knows the file before it appears in the folder.
@@ -350,7 +348,7 @@ extension TargetFile {
     private func rename(in folder: OpenFolder) async throws(TransferEnd) -> String {
         guard let file else { throw .failed(FileError.vanished.failure) }
         var name = file.name
-        for _ in 0..<Self.mostNames {
+        for _ in 0..<NameReservations.mostCollisions {
             try await ledger.commit(.publishing(name: name))
             let (names, task, wanted, mayRename) = (engine.names, job.task, name, mayRename)
             let next = try await disk(syncing: .folder(folder)) {
@@ -377,7 +375,7 @@ extension TargetFile {
     ) async throws(TransferEnd) -> String {
         guard var arrived = part else { throw .failed(FileError.vanished.failure) }
         let (names, task, mayRename) = (engine.names, job.task, mayRename)
-        for _ in 0..<Self.mostNames {
+        for _ in 0..<NameReservations.mostCollisions {
             do throws(TransferEnd) {
                 try await ledger.commit(.arrived(arrived.file, version))
             } catch {

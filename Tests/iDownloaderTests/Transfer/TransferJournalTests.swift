@@ -24,7 +24,7 @@ import iDownloader
                 #expect(journal.refused.map(EventKind.init).contains(kind))
                 // What the service does with the intent, if there is one.
                 try await site.engine.deletePartial(of: journal.record)
-                site.engine.forgetName(of: journal.record)
+                site.engine.names.release(journal.record.id)
                 try await check(site, journal, server)
             }
         }
