@@ -9,9 +9,8 @@ enum StatusLine {
         let words = line.split(separator: 0x20, maxSplits: 2)
         guard words.count >= 2, isKnown(words[0].dropFirst("HTTP/".utf8.count)) else { return nil }
         let digits = words[1]
-        guard digits.count == 3, digits.allSatisfy(\.isDigit) else { return nil }
-        let status = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        return status >= 100 ? status : nil
+        guard digits.count == 3, let status = digits.decimal, status >= 100 else { return nil }
+        return Int(status)
     }
 
     /// Whether the version is `1.0`, `1.1`, `2`, `3` or later, not `0.9`.

@@ -121,18 +121,13 @@ struct MetalinkDraft {
                 return space >= 0
             }
         return Metalink.File(
-            name: Self.safeName(name ?? ""),
+            // The last element alone, made safe.
+            name: name?.lastPathElement.flatMap { FileName(sanitizing: $0)?.text },
             size: size,
             checksum: checksum,
             pieces: pieces,
             urls: best.map(\.url)
         )
-    }
-
-    /// Returns the last path element of the name, made safe; nil if nothing remains.
-    private static func safeName(_ name: String) -> String? {
-        let elements = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }
-        return elements.last.flatMap { FileName(sanitizing: String($0))?.text }
     }
 
     private static let badHash = MetalinkFault(

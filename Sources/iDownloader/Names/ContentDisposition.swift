@@ -21,12 +21,7 @@ package struct ContentDisposition: Hashable, Sendable {
             }
         }
         // RFC 6266 section 4.3: the extended form is preferred.
-        fileName = (extended ?? plain).flatMap(Self.lastElement)
-    }
-
-    /// Returns the last element of a path; servers send whole paths, with `/` or with `\`.
-    private static func lastElement(of path: String) -> String? {
-        path.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map(String.init)
+        fileName = (extended ?? plain)?.lastPathElement
     }
 
     /// Decodes a value such as `UTF-8'en'%e2%82%ac.txt` (RFC 8187 section 3.2); returns nil for an
@@ -51,5 +46,12 @@ package struct ContentDisposition: Hashable, Sendable {
         if let words = EncodedWords.decode(value) { return words }
         return String(validating: PercentEncoding.decode(value), as: UTF8.self)
             ?? FieldText.repair(value)
+    }
+}
+
+extension String {
+    /// The last element of a path; whole paths come from servers, with `/` or with `\`.
+    var lastPathElement: String? {
+        unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map(String.init)
     }
 }
