@@ -227,7 +227,7 @@ final class Storage {
             takeWritten(by: connection)
         }
         attempt.verifier.follow(target.part, upTo: content.size, as: content.known)
-        try await recordStored()
+        if content.stored != content.synced { try await recordStored() }
     }
 
     /// Makes the last checkpoint of a transfer that ends early.
@@ -236,25 +236,21 @@ final class Storage {
             return
         }
         do throws(TransferEnd) {
-            if content.stored != content.synced { try await synchronizeData() }
-            try await ledger.commit(.checkpointed(content.synced))
-            await target.writeRecordAttribute()
+            try await recordStored()
         } catch {
             // Bytes that could not be synced or recorded are not claimed, and are fetched again.
         }
     }
 
+    /// Syncs what is stored, and lets the record claim it.
     private func recordStored() async throws(TransferEnd) {
-        guard content.stored != content.synced else { return }
-        try await synchronizeData()
+        if content.stored != content.synced {
+            try await synchronize { part throws(TransferEnd) in
+                try await target.disk { () throws(FileError) in try part.synchronizeData() }
+            }
+        }
         try await ledger.commit(.checkpointed(content.synced))
         await target.writeRecordAttribute()
-    }
-
-    private func synchronizeData() async throws(TransferEnd) {
-        try await synchronize { part throws(TransferEnd) in
-            try await target.disk { () throws(FileError) in try part.synchronizeData() }
-        }
     }
 
     /// Syncs all bytes that are stored now, so that the record may claim them.
