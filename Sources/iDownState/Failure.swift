@@ -77,4 +77,9 @@ package struct Failure: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
         self.neededSpace = neededSpace
     }
+
+    /// Returns a failure that may pass by itself; its message ends by saying so.
+    package static func transient(_ code: FailureCode, _ message: String) -> Failure {
+        Failure(code, message + " A later try may succeed.", isTransient: true)
+    }
 }

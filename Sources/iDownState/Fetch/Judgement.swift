@@ -186,8 +186,8 @@ extension ResponseFacts {
             lastModified == nil || lastModified == known.lastModified
         {
             // Failing scripts answer like this. A file that is now empty has another date or ETag.
-            let text = "The server sent nothing in place of the file. A later try may succeed."
-            return .fail(Failure(.serverTruncated, text, isTransient: true))
+            let text = "The server sent nothing in place of the file."
+            return .fail(.transient(.serverTruncated, text))
         }
         if contentEncoding != nil, ask.isPartial { return .askAgain(.whole, known) }
         guard ask.isPartial else { return judgeProbe(ask, version, likeness, known, onDisk) }

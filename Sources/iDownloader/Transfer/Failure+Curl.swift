@@ -32,34 +32,25 @@ extension Failure {
                 isTransient: true
             )
         case .couldNotConnect, .proxy:
-            self.init(.networkUnreachable, detail + Self.later, isTransient: true)
+            self = .transient(.networkUnreachable, detail)
         case .timedOut:
             let code: FailureCode = hadBody ? .networkStalled : .networkTimeout
             let what = hadBody ? "stopped sending" : "did not answer in time"
-            self.init(code, "The server \(what) (\(words)).\(Self.later)", isTransient: true)
+            self = .transient(code, "The server \(what) (\(words)).")
         // libcurl 7.88 has no code of its own for damaged chunks (lib/transfer.c,
         // lib/http_chunks.c).
         case _ where outcome.message.contains("chunked-encod"):
-            self.init(
-                .serverBadResponse,
-                "The server's answer is damaged (\(words)).\(Self.later)",
-                isTransient: true
-            )
+            self = .transient(.serverBadResponse, "The server's answer is damaged (\(words)).")
         case .ssh, .gotNothing, .sendError, .receiveError, .http2, .http2Stream,
             .failedInitialization where !Self.endsSSH.contains(where: outcome.message.contains):
-            let text = "The connection broke (\(words)).\(Self.later)"
-            self.init(.networkReset, text, isTransient: true)
+            self = .transient(.networkReset, "The connection broke (\(words)).")
         case .failedInitialization where outcome.message.contains(Self.lacksSFTP):
             self.init(
                 .serverBadResponse,
                 "The host accepts the login, but has no SFTP. Use another URL, or ask the host's owner."
             )
         case .partialFile:
-            self.init(
-                .serverTruncated,
-                "The server's answer ended too early (\(words)).\(Self.later)",
-                isTransient: true
-            )
+            self = .transient(.serverTruncated, "The server's answer ended too early (\(words)).")
         case .tlsConnect where Self.speaksNoTLS.contains(where: outcome.message.contains):
             self.init(
                 .networkTLS,
@@ -72,14 +63,11 @@ extension Failure {
             )
         case .tlsConnect where outcome.message.hasPrefix("OpenSSL/"):
             let reason = words.split(separator: ":").last.map(String.init) ?? words
-            self.init(
-                .networkTLS,
-                "No safe connection to the server can be made (\(reason)).\(Self.later)",
-                isTransient: true
-            )
+            let text = "No safe connection to the server can be made (\(reason))."
+            self = .transient(.networkTLS, text)
         case .tlsConnect:
             // A handshake that was cut; an untrusted certificate has another code.
-            self.init(.networkTLS, detail + Self.later, isTransient: true)
+            self = .transient(.networkTLS, detail)
         case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
             self.init(
                 .networkTLS,
@@ -107,38 +95,31 @@ extension Failure {
             self.init(.serverBadResponse, detail + " Try later, or \(Self.freshLink)")
         case .outOfMemory where !hadBody && outcome.firstByteTime > .zero:
             // libcurl passes on whole lines only, so that the two causes cannot be told apart.
-            self.init(
+            self = .transient(
                 .serverBadResponse,
                 "The server's answer has a header line of more than 100 KiB, or this computer has no"
-                    + " memory left for it." + Self.later,
-                isTransient: true
+                    + " memory left for it."
             )
         case .outOfMemory:
             self = .local(outcome.message)
         default:
-            self.init(.networkReset, detail + Self.later, isTransient: true)
+            self = .transient(.networkReset, detail)
         }
     }
 
     /// The failure of a connection that ended before a head came.
-    static let noAnswer = Failure(
+    static let noAnswer = transient(
         .networkReset,
-        "The connection ended before the server had answered." + later,
-        isTransient: true
+        "The connection ended before the server had answered."
     )
 
     /// The failure of a source whose answers all ended before their ranges did.
-    static let endedEarly = Failure(
-        .serverTruncated,
-        "The server's answers ended too early." + later,
-        isTransient: true
-    )
+    static let endedEarly = transient(.serverTruncated, "The server's answers ended too early.")
 
     /// The failure of a connection that ended before a compressed body began.
-    static let withoutStream = Failure(
+    static let withoutStream = transient(
         .serverTruncated,
-        "The server's answer ended too early (the compressed body has not begun)." + later,
-        isTransient: true
+        "The server's answer ended too early (the compressed body has not begun)."
     )
 
     /// OpenSSL's messages when the server does not speak TLS.
@@ -152,12 +133,9 @@ extension Failure {
     private static let endsSSH = ["ssh session: -5,", lacksSFTP]
     private static let lacksSFTP = "Unable to request SFTP"
 
-    private static let later = " A later try may succeed."
-
     /// Makes a failure that happened on this computer.
     private static func local(_ message: String) -> Failure {
-        let text = "The transfer could not go on on this computer (\(message)).\(later)"
-        return Failure(.networkReset, text, isTransient: true)
+        transient(.networkReset, "The transfer could not go on on this computer (\(message)).")
     }
 }
 
@@ -173,26 +151,7 @@ extension Failure {
                     + " its local network, which is refused. Check the URL, or \(freshLink)"
             )
         }
-        switch outcome.hostKeyDoubt {
-        case .unknown:
-            return Failure(
-                .networkTLS,
-                "The host's key is not in ~/.ssh/known_hosts. Sign in with `ssh` once to check it."
-            )
-        case .changed:
-            return Failure(
-                .networkTLS,
-                "The host shows another key than the one in ~/.ssh/known_hosts, and may not be the"
-                    + " host that you know. Ask its owner before you change that file."
-            )
-        case .revoked:
-            return Failure(
-                .networkTLS,
-                "The host shows a key that ~/.ssh/known_hosts marks as revoked. Ask the host's"
-                    + " owner."
-            )
-        case nil: break
-        }
+        if let doubt = outcome.hostKeyDoubt { return Failure(.networkTLS, sentence(on: doubt)) }
         // libcurl's words for the answers of RFC 1928 section 3 and RFC 1929 section 2.
         let refusals = ["rejected by the SOCKS", "No authentication method"]
         if outcome.result == .proxy, refusals.contains(where: outcome.message.contains) {
@@ -231,5 +190,17 @@ extension Failure {
         }
         let text = "The FTP server answered \(outcome.status). It is busy: a later try may succeed."
         return isReply ? Failure(.serverBusy, text, isTransient: true) : nil
+    }
+
+    private static func sentence(on doubt: TransferOutcome.HostKeyDoubt) -> String {
+        switch doubt {
+        case .unknown:
+            "The host's key is not in ~/.ssh/known_hosts. Sign in with `ssh` once to check it."
+        case .changed:
+            "The host shows another key than the one in ~/.ssh/known_hosts, and may not be the"
+                + " host that you know. Ask its owner before you change that file."
+        case .revoked:
+            "The host shows a key that ~/.ssh/known_hosts marks as revoked. Ask the host's owner."
+        }
     }
 }

@@ -66,13 +66,8 @@ final class Ledger {
         } catch let failure as Failure {
             throw .failed(failure)
         } catch {
-            throw .failed(
-                Failure(
-                    .fileFailed,
-                    "The files of the metalink could not be added. A later try may succeed.",
-                    isTransient: true
-                )
-            )
+            let text = "The files of the metalink could not be added."
+            throw .failed(.transient(.fileFailed, text))
         }
         guard isWanted else { throw .superseded }
     }

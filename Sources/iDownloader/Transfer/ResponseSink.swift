@@ -231,11 +231,7 @@ final class ResponseSink: TransferSink {
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict {
         let target: Target? = state.withLock { state in
             guard state.reader.hasBegunAnew else { return state.target }
-            state.failure = Failure(
-                .networkReset,
-                "The server started its answer again. A later try may succeed.",
-                isTransient: true
-            )
+            state.failure = .transient(.networkReset, "The server started its answer again.")
             return nil
         }
         switch target {

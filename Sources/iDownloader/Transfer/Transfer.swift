@@ -364,13 +364,7 @@ actor Transfer {
             return try await ledger.commit(.completed(name: file.name, size: size, integrity))
         }
         if let total = content.known.total, total != size {
-            throw .failed(
-                Failure(
-                    .serverTruncated,
-                    "Only \(size) of \(total) bytes arrived. A later try may succeed.",
-                    isTransient: true
-                )
-            )
+            throw .failed(.transient(.serverTruncated, "Only \(size) of \(total) bytes arrived."))
         }
         // All bytes of the copy were compared, so the record now names it.
         if let copy = ledger.copy {
