@@ -71,61 +71,24 @@ extension ResponseFacts {
         keepsEncoding: Bool = false,
         digestTells: Bool = false
     ) -> Judgement {
+        var judge = Judge(
+            facts: self,
+            ask: ask,
+            known: known,
+            onDisk: onDisk,
+            otherTag: otherTag,
+            isOfSamePlace: isOfSamePlace,
+            digestTells: digestTells
+        )
         // Ranges count the encoded bytes (RFC 9110 section 14.1.2), which are the file's own here.
         if contentEncoding != nil, codings(keepsEncoding: keepsEncoding).isEmpty {
             // A range that was compressed on the way is not a range of the file.
-            if status == 206, contentLength.bytes == nil,
-                !codings(keepsEncoding: false).isEmpty
-            {
-                return refuseRange(ask, "is a range with a Content-Encoding, and no length", known)
+            if status == 206, contentLength.bytes == nil, !codings(keepsEncoding: false).isEmpty {
+                return judge.refuseRange("is a range with a Content-Encoding, and no length")
             }
-            var plain = self
-            plain.contentEncoding = nil
-            return plain.judge(
-                asked: ask,
-                known: known,
-                onDisk: onDisk,
-                otherTag: otherTag,
-                isOfSamePlace: isOfSamePlace,
-                digestTells: digestTells
-            )
+            judge.facts.contentEncoding = nil
         }
-        if isUnreadable { return .fail(.badResponse("is not HTTP/1.0 or newer")) }
-        if contentLength == .invalid {
-            let text = "has a Content-Length that is not a number, or two that differ"
-            return .fail(.badResponse(text))
-        }
-        if hasTransferCoding {
-            return refuseRange(ask, "has a Transfer-Encoding that was not requested", known)
-        }
-        let likeness = { (version: RemoteVersion) in
-            known.likeness(of: version, otherTag: otherTag, isOfSamePlace: isOfSamePlace)
-        }
-        switch status {
-        case 200, 203:
-            if isPartInDisguise(ask, of: known) {
-                return refuseRange(ask, "holds a part of the file but has not status 206", known)
-            }
-            return judgeWhole(ask, known, onDisk, likeness, total: contentLength.bytes)
-        case 206:
-            return judgePartial(ask, known, onDisk, likeness, digestTells)
-        case 301, 302, 303, 307, 308:
-            if hasSeveralLocations {
-                return .fail(.badResponse("redirects to several URLs at once"))
-            }
-            guard let location, !location.isEmpty else {
-                return .fail(.badResponse("redirects, but to no URL"))
-            }
-            return .redirect(to: location)
-        case 416:
-            return judgeUnsatisfied(ask, known, onDisk, likeness)
-        case _ where ask.isPartial && Self.objectsToRange(status):
-            return .askAgain(.whole, known.withoutRanges)
-        case 100..<400:
-            return .fail(.badResponse("is HTTP \(status), which carries no file"))
-        default:
-            return .fail(.status(status, retryAfter: retryAfter))
-        }
+        return judge.judgement
     }
 
     /// Returns the codings to remove from the body; with a coding the length is not the file's.
@@ -139,22 +102,71 @@ extension ResponseFacts {
         guard let contentEncoding, !keepsEncoding else { return [] }
         return ContentCoding.list(contentEncoding) ?? []
     }
+}
+
+/// The head of an answer, and what is known of the file and of the request.
+private struct Judge {
+    var facts: ResponseFacts
+    let ask: Ask
+    let known: RemoteVersion
+    let onDisk: SegmentMap
+    let otherTag: TagMeaning
+    let isOfSamePlace: Bool
+    let digestTells: Bool
+
+    var judgement: Judgement {
+        if facts.isUnreadable { return .fail(.badResponse("is not HTTP/1.0 or newer")) }
+        if facts.contentLength == .invalid {
+            let text = "has a Content-Length that is not a number, or two that differ"
+            return .fail(.badResponse(text))
+        }
+        if facts.hasTransferCoding {
+            return refuseRange("has a Transfer-Encoding that was not requested")
+        }
+        switch facts.status {
+        case 200, 203:
+            if isPartInDisguise {
+                return refuseRange("holds a part of the file but has not status 206")
+            }
+            return judgeWhole(total: facts.contentLength.bytes)
+        case 206:
+            return judgePartial()
+        case 301, 302, 303, 307, 308:
+            if facts.hasSeveralLocations {
+                return .fail(.badResponse("redirects to several URLs at once"))
+            }
+            guard let location = facts.location, !location.isEmpty else {
+                return .fail(.badResponse("redirects, but to no URL"))
+            }
+            return .redirect(to: location)
+        case 416:
+            return judgeUnsatisfied()
+        case _ where ask.isPartial && Self.objectsToRange(facts.status):
+            return .askAgain(.whole, known.withoutRanges)
+        case 100..<400:
+            return .fail(.badResponse("is HTTP \(facts.status), which carries no file"))
+        default:
+            return .fail(.status(facts.status, retryAfter: facts.retryAfter))
+        }
+    }
 
     /// Whether a 200 brings only a part.
     ///
     /// Some scripts serve ranges without status 206, some without Content-Range as well: then the
     /// length is that of the part.
-    private func isPartInDisguise(_ ask: Ask, of known: RemoteVersion) -> Bool {
-        switch contentRange {
+    private var isPartInDisguise: Bool {
+        switch facts.contentRange {
         case .satisfied(let range, let total):
             guard range.first == 0 else { return true }
             guard let total else { return false }
-            return range.length < total || (contentLength.bytes ?? total) < total
+            return range.length < total || (facts.contentLength.bytes ?? total) < total
         case .unsatisfied: return ask.isPartial
         case nil:
             guard ask.isPartial else { return false }
-            if hasUnreadableRange { return true }
-            guard let length = contentLength.bytes, length != known.total else { return false }
+            if facts.hasUnreadableRange { return true }
+            guard let length = facts.contentLength.bytes, length != known.total else {
+                return false
+            }
             return (ask.end ?? known.total).map { length == $0 - ask.offset } ?? false
         }
     }
@@ -170,27 +182,22 @@ extension ResponseFacts {
 
     // MARK: 200
 
-    private func judgeWhole(
-        _ ask: Ask,
-        _ known: RemoteVersion,
-        _ onDisk: SegmentMap,
-        _ likeness: (RemoteVersion) -> Likeness,
-        total: Int64?
-    ) -> Judgement {
-        let version = version(total: total, known)
-        let likeness = likeness(version)
-        if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
+    private func judgeWhole(total: Int64?) -> Judgement {
+        let version = version(total: total)
+        let likeness = likeness(of: version)
+        if likeness != .same, facts.standsInForFile(of: known, onDisk: onDisk) {
             return .fail(.linkExpired)
         }
-        if total == 0, !onDisk.isEmpty, entityTag == nil || entityTag == known.entityTag,
-            lastModified == nil || lastModified == known.lastModified
+        if total == 0, !onDisk.isEmpty,
+            facts.entityTag == nil || facts.entityTag == known.entityTag,
+            facts.lastModified == nil || facts.lastModified == known.lastModified
         {
             // Failing scripts answer like this. A file that is now empty has another date or ETag.
             let text = "The server sent nothing in place of the file."
             return .fail(.transient(.serverTruncated, text))
         }
-        if contentEncoding != nil, ask.isPartial { return .askAgain(.whole, known) }
-        guard ask.isPartial else { return judgeProbe(ask, version, likeness, known, onDisk) }
+        if facts.contentEncoding != nil, ask.isPartial { return .askAgain(.whole, known) }
+        guard ask.isPartial else { return judgeProbe(version, likeness) }
         switch likeness {
         case .changed:
             return .begin(version)
@@ -214,16 +221,10 @@ extension ResponseFacts {
 
     /// Judges the answer to a plain GET, sent where nothing is on disk or no range can be asked
     /// for.
-    private func judgeProbe(
-        _ ask: Ask,
-        _ version: RemoteVersion,
-        _ likeness: Likeness,
-        _ known: RemoteVersion,
-        _ onDisk: SegmentMap
-    ) -> Judgement {
-        guard contentEncoding == nil else {
+    private func judgeProbe(_ version: RemoteVersion, _ likeness: Likeness) -> Judgement {
+        guard facts.contentEncoding == nil else {
             let limit = ContentCoding.mostInOneBody
-            if codings(keepsEncoding: false).count > limit {
+            if facts.codings(keepsEncoding: false).count > limit {
                 return .fail(.badResponse("has more than \(limit) content codings"))
             }
             // The length counts encoded bytes, and no range of those fits the decoded file.
@@ -250,38 +251,32 @@ extension ResponseFacts {
 
     // MARK: 206
 
-    private func judgePartial(
-        _ ask: Ask,
-        _ known: RemoteVersion,
-        _ onDisk: SegmentMap,
-        _ likeness: (RemoteVersion) -> Likeness,
-        _ digestTells: Bool
-    ) -> Judgement {
-        if mimeType == "multipart/byteranges" {
-            return refuseRange(ask, "has several ranges, but one was requested", known)
+    private func judgePartial() -> Judgement {
+        if facts.mimeType == "multipart/byteranges" {
+            return refuseRange("has several ranges, but one was requested")
         }
-        guard case .satisfied(let range, let total) = contentRange else {
-            return refuseRange(ask, "has no readable Content-Range", known)
+        guard case .satisfied(let range, let total) = facts.contentRange else {
+            return refuseRange("has no readable Content-Range")
         }
-        if contentEncoding != nil {
-            return refuseRange(ask, "is a range with a Content-Encoding", known)
+        if facts.contentEncoding != nil {
+            return refuseRange("is a range with a Content-Encoding")
         }
         guard range.first == ask.offset, range.end <= total ?? known.total ?? .max,
-            range.length == contentLength.bytes ?? range.length
+            range.length == facts.contentLength.bytes ?? range.length
         else {
-            return refuseRange(ask, "holds another range than the requested one", known)
+            return refuseRange("holds another range than the requested one")
         }
         guard ask.isPartial else {
             // No range was requested, but one that covers the whole file is as good as a 200.
             guard let total, range.length == total else {
                 return .fail(.badResponse("is a range, but the whole file was requested"))
             }
-            return judgeWhole(ask, known, onDisk, likeness, total: total)
+            return judgeWhole(total: total)
         }
         guard total == nil || total == known.total else { return .askAgain(.whole, known) }
-        let version = version(total: known.total, known)
-        let likeness = likeness(version)
-        if likeness != .same, standsInForFile(of: known, onDisk: onDisk) {
+        let version = version(total: known.total)
+        let likeness = likeness(of: version)
+        if likeness != .same, facts.standsInForFile(of: known, onDisk: onDisk) {
             return .fail(.linkExpired)
         }
         switch (ask, likeness) {
@@ -291,7 +286,7 @@ extension ResponseFacts {
             return .resume(known.withRanges)
         case (.rest, .same), (.part, .same):
             var same = known.withRanges
-            same.checksum = known.checksum ?? checksum
+            same.checksum = known.checksum ?? facts.checksum
             return .resume(same)
         case (.rest, .unproven), (.part, .unproven):
             return .askAgain(.proof(for: onDisk, upTo: known.total ?? 0), known)
@@ -302,29 +297,25 @@ extension ResponseFacts {
         case (.sample(let sample), .same), (.sample(let sample), .unproven),
             (.ending(let sample), .same), (.ending(let sample), .unproven):
             guard range == sample else {
-                return refuseRange(ask, "holds less than the requested range", known)
+                return refuseRange("holds less than the requested range")
             }
             return .check
         }
     }
 
     /// Asks a server that gets ranges wrong for the whole file, and never for a range again.
-    private func refuseRange(_ ask: Ask, _ what: String, _ known: RemoteVersion) -> Judgement {
+    func refuseRange(_ what: String) -> Judgement {
         guard ask.isPartial else { return .fail(.badResponse(what)) }
         return .askAgain(.whole, known.withoutRanges)
     }
 
     // MARK: 416
 
-    private func judgeUnsatisfied(
-        _ ask: Ask,
-        _ known: RemoteVersion,
-        _ onDisk: SegmentMap,
-        _ likeness: (RemoteVersion) -> Likeness
-    ) -> Judgement {
+    private func judgeUnsatisfied() -> Judgement {
         guard ask.isPartial else { return .fail(.status(416)) }
-        if case .unsatisfied(let total) = contentRange, total == ask.offset, onDisk.covers(total),
-            likeness(version(total: total, known)) == .same
+        if case .unsatisfied(let total) = facts.contentRange, total == ask.offset,
+            onDisk.covers(total),
+            likeness(of: version(total: total)) == .same
         {
             return .complete(known)
         }
@@ -333,19 +324,23 @@ extension ResponseFacts {
 
     // MARK: Versions
 
-    private func version(total: Int64?, _ known: RemoteVersion) -> RemoteVersion {
-        let refusesRanges = refusesRanges || known.refusesRanges
+    private func likeness(of version: RemoteVersion) -> Likeness {
+        known.likeness(of: version, otherTag: otherTag, isOfSamePlace: isOfSamePlace)
+    }
+
+    private func version(total: Int64?) -> RemoteVersion {
+        let refusesRanges = facts.refusesRanges || known.refusesRanges
         return RemoteVersion(
             total: total,
-            entityTag: entityTag,
-            lastModified: lastModified,
-            checksum: checksum,
-            mimeType: mimeType,
-            servesRanges: !refusesRanges && (acceptsRanges || status == 206),
+            entityTag: facts.entityTag,
+            lastModified: facts.lastModified,
+            checksum: facts.checksum,
+            mimeType: facts.mimeType,
+            servesRanges: !refusesRanges && (facts.acceptsRanges || facts.status == 206),
             refusesRanges: refusesRanges,
             dislikesIfRange: known.dislikesIfRange,
-            restsOnProof: lacksValidators,
-            isFromElsewhere: isFromElsewhere
+            restsOnProof: facts.lacksValidators,
+            isFromElsewhere: facts.isFromElsewhere
         )
     }
 }
