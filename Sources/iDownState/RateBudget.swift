@@ -93,7 +93,7 @@ extension RateBudget {
 extension RateBudget {
     /// Changes the limit for all tasks together; 0 for no limit.
     package mutating func setLimit(_ limit: Int64, at time: Duration) {
-        fillAll(at: time)
+        fill(tasks.keys, at: time)
         takeBackCredits()
         pool.setLimit(limit)
         spill()
@@ -101,7 +101,7 @@ extension RateBudget {
 
     /// Changes the limit of one task; a task that has not joined is ignored.
     package mutating func setLimit(of task: TaskID, to limit: Int64, at time: Duration) {
-        fillAll(at: time)
+        fill(tasks.keys, at: time)
         takeBackCredits()
         tasks[task]?.setLimit(limit)
         spill()
@@ -124,7 +124,7 @@ extension RateBudget {
     package mutating func leave(_ stream: Stream) {
         guard let account = accounts.removeValue(forKey: stream) else { return }
         if account.waitingSince != nil { waiting -= 1 }
-        giveBack(account.credit, stream.task)
+        giveBack(account.credit, for: stream)
     }
 }
 
@@ -137,7 +137,7 @@ extension RateBudget {
     ///   until `distribute` returns it.
     package mutating func take(_ count: Int, for stream: Stream, at time: Duration) -> Int {
         guard let task = tasks[stream.task], pool.limit > 0 || task.limit > 0 else { return count }
-        fill(stream.task, at: time)
+        fill(CollectionOfOne(stream.task), at: time)
         var account = accounts[stream] ?? Account()
         defer { accounts[stream] = account }
         let missing = count - account.credit
@@ -147,7 +147,7 @@ extension RateBudget {
         }
         // Connections that already wait come first.
         if waiting == 0, min(pool.room, tasks[stream.task]?.room ?? 0) >= Double(missing) {
-            charge(missing, stream.task)
+            charge(missing, for: stream)
             account.credit = 0
             return count
         }
@@ -163,31 +163,20 @@ extension RateBudget {
 
     /// Returns bytes that a connection has taken and could not use.
     package mutating func giveBack(_ count: Int, for stream: Stream) {
-        giveBack(count, stream.task)
-    }
-
-    private mutating func charge(_ count: Int, _ task: TaskID) {
-        pool.take(count)
-        tasks[task]?.take(count)
-    }
-
-    private mutating func giveBack(_ count: Int, _ task: TaskID) {
         pool.giveBack(count)
-        tasks[task]?.giveBack(count)
+        tasks[stream.task]?.giveBack(count)
     }
 
-    private mutating func fill(_ task: TaskID, at time: Duration) {
-        let depth = waiting > 0 ? Self.lateness : Self.depth
-        pool.fill(at: time, holding: depth, atLeast: Self.leastDepth)
-        tasks[task]?.fill(at: time, holding: depth, atLeast: Self.leastDepth)
+    private mutating func charge(_ count: Int, for stream: Stream) {
+        pool.take(count)
+        tasks[stream.task]?.take(count)
     }
 
-    private mutating func fillAll(at time: Duration) {
+    /// Adds the bytes that the limits allow by now, for all tasks together and for these.
+    private mutating func fill(_ ids: some Collection<TaskID>, at time: Duration) {
         let depth = waiting > 0 ? Self.lateness : Self.depth
         pool.fill(at: time, holding: depth, atLeast: Self.leastDepth)
-        for task in tasks.keys {
-            tasks[task]?.fill(at: time, holding: depth, atLeast: Self.leastDepth)
-        }
+        for id in ids { tasks[id]?.fill(at: time, holding: depth, atLeast: Self.leastDepth) }
     }
 
     /// Drops credit beyond ``depth``, so that unused credit does not pile up.
@@ -199,7 +188,7 @@ extension RateBudget {
     private mutating func takeBackCredits() {
         for (stream, account) in accounts where account.credit > 0 {
             accounts[stream]?.credit = 0
-            giveBack(account.credit, stream.task)
+            giveBack(account.credit, for: stream)
         }
     }
 }
@@ -212,7 +201,7 @@ extension RateBudget {
     /// - Returns: the connections that wait no longer, task by task, those of a task that waited
     ///   longest first.
     package mutating func distribute(at time: Duration) -> [Stream] {
-        fillAll(at: time)
+        fill(tasks.keys, at: time)
         // Credit that a connection has not used is shared out again.
         takeBackCredits()
         var granted: [Stream] = []
@@ -269,7 +258,7 @@ extension RateBudget {
         let chosen = isLimited ? Array(streams.prefix(whole / Self.leastGrant)) : streams
         let part = isLimited && !chosen.isEmpty ? whole / chosen.count : 0
         for stream in chosen {
-            charge(part, stream.task)
+            charge(part, for: stream)
             accounts[stream] = Account(credit: part, waitingSince: nil)
         }
         waiting -= chosen.count
