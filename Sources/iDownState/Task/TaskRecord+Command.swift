@@ -86,16 +86,8 @@ extension TaskRecord {
         case .cancelled: return []
         case .completed: throw .invalidState(.cancel, .completed)
         }
-        request.cookies = nil
-        var effects: [Effect] = [.persist]
-        if wasDownloading { effects.append(.stopTransfer(attempt)) }
-        effects.append(.announce)
-        if file != nil {
-            intent = .discard
-            effects.append(.deletePartial)
-        }
-        if wasDownloading { effects.append(.fillSlots) }
-        return effects
+        if file != nil { intent = .discard }
+        return giveUp(wasDownloading, file == nil ? [.announce] : [.announce, .deletePartial])
     }
 
     private mutating func remove() -> [Effect] {
@@ -106,12 +98,14 @@ extension TaskRecord {
         guard hasPart || leavesCopy else { return [.erase, .announceRemoved] }
         intent = .remove
         state = .cancelled
+        return giveUp(wasDownloading, [.announceRemoved, .deletePartial])
+    }
+
+    /// Ends the task's transfer, if one runs, and returns the effects around these.
+    private mutating func giveUp(_ wasDownloading: Bool, _ effects: [Effect]) -> [Effect] {
         request.cookies = nil
-        var effects: [Effect] = [.persist]
-        if wasDownloading { effects.append(.stopTransfer(attempt)) }
-        effects += [.announceRemoved, .deletePartial]
-        if wasDownloading { effects.append(.fillSlots) }
-        return effects
+        guard wasDownloading else { return [.persist] + effects }
+        return [.persist, .stopTransfer(attempt)] + effects + [.fillSlots]
     }
 
     /// Puts the task back into the queue after a command; past failures no longer count.
