@@ -74,15 +74,13 @@ package struct History: Sendable {
     private var entries: [TaskID: [Entry]] = [:]
     /// The tasks by the time of their last entries, the oldest first; each task appears once.
     private var order: [TaskID] = []
-    private var count = 0
+    /// How many entries are kept of all tasks.
+    package private(set) var count = 0
 
     package init() {}
 
     /// Returns the entries of a task, the oldest first.
     package func entries(of task: TaskID) -> [Entry] { entries[task] ?? [] }
-
-    /// How many entries are kept of all tasks.
-    package var total: Int { count }
 
     package mutating func add(_ entry: Entry, of task: TaskID) {
         if order.last != task {

@@ -22,7 +22,7 @@ import iDownState
         let task = try Self.task(1)
         for number in 1...250 { history.add(Self.entry(number), of: task) }
         #expect(history.entries(of: task) == (51...250).map(Self.entry))
-        #expect(history.total == 200)
+        #expect(history.count == 200)
     }
 
     @Test func `beyond twenty thousand the task goes that was silent for longest`() throws {
@@ -30,12 +30,12 @@ import iDownState
         for number in 1...100 {
             for _ in 0..<200 { history.add(Self.entry(number), of: try Self.task(number)) }
         }
-        #expect(history.total == 20_000)
+        #expect(history.count == 20_000)
         history.add(Self.entry(1), of: try Self.task(1))
         history.add(Self.entry(101), of: try Self.task(101))
         #expect(history.entries(of: try Self.task(1)).count == 200)
         #expect(history.entries(of: try Self.task(2)).isEmpty)
-        #expect(history.total == 19_801)
+        #expect(history.count == 19_801)
     }
 
     @Test func `what is over is forgotten`() throws {
@@ -45,6 +45,6 @@ import iDownState
         history.forget(task)
         history.forget(task)
         #expect(history.entries(of: task).isEmpty)
-        #expect(history.total == 0)
+        #expect(history.count == 0)
     }
 }
