@@ -65,8 +65,8 @@ final class Attempt {
             home: home.text,
             // The service checked these URLs when the task was added.
             mirrors: job.request.mirrors.compactMap { (try? URLReference($0))?.text },
-            known: job.remote,
-            segments: job.segments,
+            known: job.record.remote,
+            segments: job.record.segments,
             memory: findings.fetch,
             hasFailed: job.hasFailed
         )

@@ -114,9 +114,9 @@ package final class Engine: Sendable {
 
     /// Starts an attempt, which runs until it ends or is stopped and reports to the journal.
     package func start(_ job: TransferJob, journal: any TransferJournal) -> RunningTransfer {
-        let live = LiveProgress(stored: job.segments, total: job.remote.total)
+        let live = LiveProgress(stored: job.record.segments, total: job.record.remote.total)
         let controls = Controls(connections: job.request.connections)
-        rates.join(job.task, limit: job.speedLimit)
+        rates.join(job.task, limit: job.record.speedLimit)
         let work = Task(executorPreference: executor) { [self] in
             do {
                 await network.refreshFiles()

@@ -18,8 +18,8 @@ final class Ledger {
     private let journal: any TransferJournal
 
     init(_ job: TransferJob, journal: any TransferJournal) {
-        segments = job.segments
-        version = job.remote
+        segments = job.record.segments
+        version = job.record.remote
         self.job = job
         self.journal = journal
     }

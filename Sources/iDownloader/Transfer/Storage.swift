@@ -95,7 +95,7 @@ final class Storage {
         from connection: Connection
     ) throws(TransferEnd) {
         let agreed = ledger.version
-        guard attempt.job.file == nil, target.file == nil, connection.route.source == 0,
+        guard attempt.job.record.file == nil, target.file == nil, connection.route.source == 0,
             !agreed.needsProof, let expected = agreed.total, let total = version.total,
             total != expected
         else { return }

@@ -44,7 +44,7 @@ final class TargetFile {
         self.job = job
         self.ledger = ledger
         self.engine = engine
-        file = job.file
+        file = job.record.file
         disk = TaskDisk(engine.disk, for: job)
         origins = engine.origins(of: home, for: job.request)
     }
@@ -121,7 +121,7 @@ final class TargetFile {
     /// Frees a reserved name without a file, and closes everything.
     func release() {
         // A reserved name without a file is free again.
-        if isUnnamed || (file == nil && job.file == nil) { engine.names.release(job.task) }
+        if isUnnamed || (file == nil && job.record.file == nil) { engine.names.release(job.task) }
         part = nil
         folder = nil
     }

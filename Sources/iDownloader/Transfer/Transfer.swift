@@ -77,7 +77,7 @@ actor Transfer {
 
     /// Opens the file of an earlier attempt and checks how much of it counts.
     private func reopen() async throws(TransferEnd) {
-        let file = attempt.job.file
+        let file = attempt.job.record.file
         switch try await target.reopen() {
         case .nothing:
             guard file != nil else { return }
@@ -88,7 +88,7 @@ actor Transfer {
             attempt.fetch.content.foundPart(size: size)
         case .copy(let size, let byteCount):
             attempt.fetch.content.foundPart(size: size)
-            let claimed = attempt.job.segments
+            let claimed = attempt.job.record.segments
             // A copy made at another time than the record may lack bytes anywhere.
             let isOfRecord = byteCount == claimed.byteCount && content.stored == claimed
             attempt.fetch.content.isCopy()

@@ -10,41 +10,32 @@ package struct TransferID: Hashable, Sendable {
 
 /// The task, as its transfer needs it at the start.
 package struct TransferJob: Sendable {
-    package let id: TransferID
-    package var task: TaskID { id.task }
-    package private(set) var request: TaskRequest
-    /// The partial file of an earlier attempt, if there is one.
-    package let file: LocalFile?
-    /// The final name that an earlier attempt may have given the complete file; nil if none was
-    /// tried.
-    package let possibleName: String?
-    /// The version that `segments` belong to.
-    package let remote: RemoteVersion
-    /// The synced ranges.
-    package let segments: SegmentMap
-    /// The speed limit in bytes a second; 0 for none.
-    package let speedLimit: Int64
-    /// Whether the attempt before this one failed, and the user has not asked for a new try since.
-    package let hasFailed: Bool
+    /// The task's record when the attempt begins, with the logins of its URLs.
+    package private(set) var record: TaskRecord
     /// Whether the journal judges the first answer before anything of it is stored.
     package let holdsFirstAnswer: Bool
 
     package init(_ record: TaskRecord, holdsFirstAnswer: Bool = false) {
+        self.record = record
         self.holdsFirstAnswer = holdsFirstAnswer
-        id = TransferID(task: record.id, attempt: record.attempt)
-        request = record.request
-        file = record.file
-        possibleName = if case .publish(let name) = record.intent { name } else { nil }
-        remote = record.remote
-        segments = record.segments
-        speedLimit = record.speedLimit
-        hasFailed = record.failure != nil
+    }
+
+    package var id: TransferID { TransferID(task: record.id, attempt: record.attempt) }
+    package var task: TaskID { record.id }
+    package var request: TaskRequest { record.request }
+    /// Whether the attempt before this one failed, and the user has not asked for a new try since.
+    package var hasFailed: Bool { record.failure != nil }
+
+    /// The final name that an earlier attempt may have given the complete file; nil if none was
+    /// tried.
+    package var possibleName: String? {
+        if case .publish(let name) = record.intent { name } else { nil }
     }
 
     /// Returns the job with the logins put back into its URLs.
     func with(_ logins: URLLogins) -> TransferJob {
         var job = self
-        job.request = logins.restored(to: request)
+        job.record.request = logins.restored(to: request)
         return job
     }
 }
