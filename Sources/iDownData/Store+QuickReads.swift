@@ -16,14 +16,13 @@ struct RecentReads {
 
 extension Store {
     /// Returns a task as it was last committed.
-    package func committedTask(_ id: TaskID) async throws(StoreFailure) -> Shared<TaskRecord>? {
+    package func committedTask(_ id: TaskID) async throws -> Shared<TaskRecord>? {
         // Read before the row, so that a commit in between makes this number outdated.
         let commit = lastCommit
         if let last = recentReads.withLock(\.task), last.commit == commit, last.id == id {
             return last.record
         }
-        let record = try await readNow { snapshot throws(StoreFailure) in try snapshot.task(id) }
-            .map { Shared($0) }
+        let record = try await readNow { try $0.task(id) }.map { Shared($0) }
         recentReads.withLock { $0.task = (commit, id, record) }
         return record
     }
@@ -48,10 +47,10 @@ extension Store {
     }
 
     /// Returns how many tasks there were in each state after the last commit.
-    package func committedCounts() async throws(StoreFailure) -> TaskCounts {
+    package func committedCounts() async throws -> TaskCounts {
         let commit = lastCommit
         if let counts = recentCounts() { return counts }
-        let counts = try await readNow { snapshot throws(StoreFailure) in try snapshot.counts() }
+        let counts = try await readNow { try $0.counts() }
         recentReads.withLock { $0.counts = (commit, counts) }
         return counts
     }
@@ -62,26 +61,20 @@ extension Store {
     /// many times longer than the read itself. Each statement of the body sees the last commit on
     /// its own.
     package func readNow<T: Sendable>(
-        _ body: @Sendable @escaping (Snapshot) throws(StoreFailure) -> T
-    ) async throws(StoreFailure) -> T {
-        do throws(StoreFailure) {
+        _ body: @Sendable @escaping (Snapshot) throws -> T
+    ) async throws -> T {
+        do {
             return try readOnThisThread(body)
-        } catch {
-            guard error.isBusy else { throw error }
+        } catch let failure as StoreFailure where failure.isBusy {
             // Another process has locked the file; the caller's thread must not wait for it.
             return try await read(body)
         }
     }
 
-    private func readOnThisThread<T>(
-        _ body: (Snapshot) throws(StoreFailure) -> T
-    ) throws(StoreFailure) -> T {
-        let result = quickReader.unsafeRead { database in
-            Result { () throws(StoreFailure) in
-                guard database.sqliteConnection != nil else { throw .closed }
-                return try body(Snapshot(database: database, ids: ids))
-            }
+    private func readOnThisThread<T>(_ body: (Snapshot) throws -> T) throws -> T {
+        try quickReader.unsafeRead { database in
+            guard database.sqliteConnection != nil else { throw StoreFailure.closed }
+            return try body(Snapshot(database: database, ids: ids))
         }
-        return try result.get()
     }
 }

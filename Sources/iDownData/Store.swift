@@ -148,29 +148,24 @@ package final class Store: Sendable {
 
     /// Runs a body on the last commit; it does not see commits made meanwhile.
     package func read<T: Sendable>(
-        _ body: @Sendable @escaping (Snapshot) throws(StoreFailure) -> T
-    ) async throws(StoreFailure) -> T {
+        _ body: @Sendable @escaping (Snapshot) throws -> T
+    ) async throws -> T {
         if blocks { return try readBlocking(body) }
-        let result = await withCheckedContinuation { continuation in
+        return try await withCheckedThrowingContinuation { continuation in
             pool.asyncRead { [ids] opened in
                 continuation.resume(
-                    returning: Result { () throws(StoreFailure) in
+                    with: Result {
                         let database = try translatingErrors { try opened.get() }
                         return try body(Snapshot(database: database, ids: ids))
                     }
                 )
             }
         }
-        return try result.get()
     }
 
-    private func readBlocking<T: Sendable>(
-        _ body: (Snapshot) throws(StoreFailure) -> T
-    ) throws(StoreFailure) -> T {
+    private func readBlocking<T: Sendable>(_ body: (Snapshot) throws -> T) throws -> T {
         // Uses the writer's connection, so that no reader is opened.
-        try pool.writeWithoutTransaction { database in
-            Result { () throws(StoreFailure) in try body(Snapshot(database: database, ids: ids)) }
-        }.get()
+        try pool.writeWithoutTransaction { try body(Snapshot(database: $0, ids: ids)) }
     }
 
     /// Ends the store as a crash would: commits are kept, and nothing else is done.

@@ -61,31 +61,22 @@ extension StoreAccess {
     /// - Parameters:
     ///   - place: starts behind it.
     ///   - body: receives each task; returns whether to go on.
-    /// - Throws: `StoreFailure.database`.
+    /// - Throws: `StoreFailure.database`, or what `body` throws.
     package func forEachTask(
         changedAfter place: ChangePlace,
-        _ body: (TaskRecord) -> Bool
-    ) throws(StoreFailure) {
-        guard try forEachTask(TaskColumn.selectChangedWith, [place.serial, place.id], body)
-        else { return }
-        _ = try forEachTask(TaskColumn.selectChangedAfter, [place.serial], body)
-    }
-
-    /// - Returns: whether all tasks were read.
-    private func forEachTask(
-        _ sql: String,
-        _ arguments: StatementArguments,
-        _ body: (TaskRecord) -> Bool
-    ) throws(StoreFailure) -> Bool {
-        try translatingErrors {
-            let statement = try database.cachedStatement(sql: sql)
-            let ids = try Int64.fetchCursor(statement, arguments: arguments)
-            while try ids.next() != nil {
-                guard let record = try? TaskRow(of: statement).record() else { continue }
-                guard body(record) else { return false }
-            }
-            return true
-        }
+        _ body: (TaskRecord) throws -> Bool
+    ) throws {
+        let isWhole = try forEachRecord(
+            database.cachedStatement(sql: TaskColumn.selectChangedWith),
+            [place.serial, place.id],
+            body
+        )
+        guard isWhole else { return }
+        try forEachRecord(
+            database.cachedStatement(sql: TaskColumn.selectChangedAfter),
+            [place.serial],
+            body
+        )
     }
 
     /// Returns the tasks that were removed after this serial, in the order of the removals.

@@ -22,7 +22,7 @@ extension StoreAccess {
     /// Returns all tasks except those with the intent to remove, in order of ids.
     ///
     /// A row that cannot be read is left out, so that it does not hide the others.
-    package func tasks() throws(StoreFailure) -> [TaskRecord] {
+    package func tasks() throws -> [TaskRecord] {
         var records: [TaskRecord] = []
         try forEachTask { record in
             records.append(record)
@@ -35,16 +35,10 @@ extension StoreAccess {
     /// memory at once.
     ///
     /// - Parameter body: receives each task; returns whether to go on.
-    /// - Throws: `StoreFailure.database`.
-    package func forEachTask(_ body: (TaskRecord) -> Bool) throws(StoreFailure) {
-        try translatingErrors {
-            let statement = try database.cachedStatement(sql: TaskColumn.selectInOrder)
-            let ids = try Int64.fetchCursor(statement)
-            while try ids.next() != nil {
-                guard let record = try? TaskRow(of: statement).record(), record.intent != .remove
-                else { continue }
-                guard body(record) else { return }
-            }
+    /// - Throws: `StoreFailure.database`, or what `body` throws.
+    package func forEachTask(_ body: (TaskRecord) throws -> Bool) throws {
+        try forEachRecord(database.cachedStatement(sql: TaskColumn.selectInOrder)) { record in
+            try record.intent == .remove || body(record)
         }
     }
 
@@ -54,19 +48,41 @@ extension StoreAccess {
     /// - Parameters:
     ///   - kind: the state.
     ///   - body: receives each task; changes no task; returns whether to go on.
-    /// - Throws: `StoreFailure.database`.
+    /// - Throws: `StoreFailure.database`, or what `body` throws.
     package func forEachTask(
         in kind: TaskState.Kind,
-        _ body: (TaskRecord) -> Bool
-    ) throws(StoreFailure) {
-        try translatingErrors {
-            let statement = try database.cachedStatement(sql: TaskColumn.selectInState)
-            let ids = try Int64.fetchCursor(statement, arguments: [kind.rawValue])
-            while try ids.next() != nil {
-                guard let record = try? TaskRow(of: statement).record() else { continue }
-                guard body(record) else { return }
-            }
+        _ body: (TaskRecord) throws -> Bool
+    ) throws {
+        try forEachRecord(
+            database.cachedStatement(sql: TaskColumn.selectInState),
+            [kind.rawValue],
+            body
+        )
+    }
+
+    /// Calls `body` with each task that a statement finds, but for those that cannot be read.
+    ///
+    /// - Parameters:
+    ///   - statement: makes the statement, whose columns are those of a task.
+    ///   - arguments: the statement's arguments.
+    ///   - body: receives each task; returns whether to go on.
+    /// - Returns: whether `body` has received all tasks.
+    /// - Throws: `StoreFailure.database`, or what `body` throws.
+    @discardableResult
+    func forEachRecord(
+        _ statement: @autoclosure () throws -> Statement,
+        _ arguments: StatementArguments = StatementArguments(),
+        _ body: (TaskRecord) throws -> Bool
+    ) throws -> Bool {
+        let (statement, ids) = try translatingErrors {
+            let statement = try statement()
+            return (statement, try Int64.fetchCursor(statement, arguments: arguments))
         }
+        while try translatingErrors({ try ids.next() }) != nil {
+            guard let record = try? TaskRow(of: statement).record() else { continue }
+            guard try body(record) else { return false }
+        }
+        return true
     }
 
     /// Calls `body` with each of these tasks, in the order of the ids, without those with the intent to
@@ -77,11 +93,11 @@ extension StoreAccess {
     /// - Parameters:
     ///   - ids: the tasks.
     ///   - body: receives each task; returns whether to go on.
-    /// - Throws: `StoreFailure.database`.
+    /// - Throws: `StoreFailure.database`, or what `body` throws.
     package func forEachTask(
         of ids: [TaskID],
-        _ body: (TaskRecord) -> Bool
-    ) throws(StoreFailure) {
+        _ body: (TaskRecord) throws -> Bool
+    ) throws {
         for id in ids {
             let record: TaskRecord?
             do {
@@ -91,7 +107,7 @@ extension StoreAccess {
                 continue
             }
             guard let record, record.intent != .remove else { continue }
-            guard body(record) else { return }
+            guard try body(record) else { return }
         }
     }
 

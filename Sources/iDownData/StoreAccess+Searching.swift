@@ -13,22 +13,19 @@ extension StoreAccess {
     ///   - search: selects, orders and pages the tasks.
     ///   - body: receives each task; returns whether to go on.
     /// - Returns: how many tasks match the search on all pages together.
-    /// - Throws: `StoreFailure.database`.
+    /// - Throws: `StoreFailure.database`, or what `body` throws.
     package func forEachFound(
         _ search: TaskSearch,
-        _ body: (TaskRecord) -> Bool
-    ) throws(StoreFailure) -> Int {
+        _ body: (TaskRecord) throws -> Bool
+    ) throws -> Int {
         let total = try total(of: search)
         guard search.limit > 0, search.offset < total else { return total }
-        return try translatingErrors {
-            let statement = try database.makeStatement(sql: search.recordsStatement)
-            let rows = try Row.fetchCursor(statement, arguments: arguments(of: search))
-            while try rows.next() != nil {
-                guard let record = try? TaskRow(of: statement).record() else { continue }
-                guard body(record) else { break }
-            }
-            return total
-        }
+        try forEachRecord(
+            database.makeStatement(sql: search.recordsStatement),
+            arguments(of: search),
+            body
+        )
+        return total
     }
 
     private func total(of search: TaskSearch) throws(StoreFailure) -> Int {

@@ -85,7 +85,6 @@ extension Transaction {
         _ decide: (inout TaskRecord) throws -> [Effect]
     ) throws -> [Change] {
         var changes: [Change] = []
-        var failure: (any Error)?
         for state in states {
             try forEachTask(in: state) { before in
                 do {
@@ -96,14 +95,10 @@ extension Transaction {
                     changes.append(Change(before: before, after: after, effects: effects))
                 } catch let refusal as Refusal {
                     refused(before.id, refusal)
-                } catch {
-                    failure = error
-                    return false
                 }
                 return true
             }
         }
-        if let failure { throw failure }
         if states.count > 1 { changes.sort { $0.after.id < $1.after.id } }
         try update(
             changes.lazy.filter { $0.effects.contains(.persist) }.compactMap { change in

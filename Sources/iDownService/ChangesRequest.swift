@@ -49,13 +49,14 @@ struct ChangesRequest: Sendable {
     ///   - snapshot: the list.
     ///   - listing: the listing to which the first task is added.
     ///   - take: adds a task, as the caller sees it.
-    /// - Returns: the page; `LimitExceeded` where the changes are not known any more.
-    /// - Throws: `StoreFailure`.
+    /// - Returns: the page.
+    /// - Throws: `LimitExceeded` where the changes are not known any more; what `take` throws;
+    ///   `StoreFailure`.
     func page(
         of snapshot: Snapshot,
         into listing: TaskListing,
         _ take: (inout TaskListing, TaskRecord) throws -> Void
-    ) throws(StoreFailure) -> Result<ChangesPage, any Error> {
+    ) throws -> ChangesPage {
         let position = try snapshot.position()
         // A task that is removed while a client reads pages of the whole list is on none of the
         // later ones.
@@ -64,35 +65,26 @@ struct ChangesRequest: Sendable {
         guard list ?? position.list == position.list || since == 0,
             try snapshot.knowsRemovals(since: since),
             try snapshot.knowsRemovals(since: removedSince)
-        else { return .failure(ManagerError.unknownSerial) }
+        else { throw ManagerError.unknownSerial }
         var listing = listing
         var last: ChangePlace?
         var isWhole = true
-        var failure: (any Error)?
         try snapshot.forEachTask(changedAfter: start.place) { record in
             guard listing.count < limit, listing.byteCount < Contract.pageOfChanges else {
                 isWhole = false
                 return false
             }
-            do {
-                try take(&listing, record)
-            } catch {
-                failure = error
-                return false
-            }
+            try take(&listing, record)
             last = ChangePlace(serial: record.serial, id: record.id.rawValue)
             return true
         }
-        if let failure { return .failure(failure) }
         let next = last.map { PageStart(place: $0, begin: begin).description } ?? ""
-        return .success(
-            ChangesPage(
-                serial: UInt64(clamping: position.serial),
-                next: isWhole ? "" : next,
-                tasks: listing,
-                removed: isWhole
-                    ? try snapshot.removals(since: removedSince).map(\.description) : []
-            )
+        return ChangesPage(
+            serial: UInt64(clamping: position.serial),
+            next: isWhole ? "" : next,
+            tasks: listing,
+            removed: isWhole
+                ? try snapshot.removals(since: removedSince).map(\.description) : []
         )
     }
 }

@@ -72,7 +72,7 @@ final class Clearing {
         in coordinator: isolated Coordinator
     ) async throws {
         while true {
-            let due = try await coordinator.store.read { snapshot throws(StoreFailure) in
+            let due = try await coordinator.store.read { snapshot in
                 try snapshot.completedTasks(
                     finishedFrom: Self.firstDate,
                     to: end,

@@ -34,9 +34,7 @@ extension Coordinator {
 
     /// Returns the ids that a call with this token was answered; nil for a new token.
     package func ids(forToken token: String) async throws -> [TaskID]? {
-        try await store.readNow { snapshot throws(StoreFailure) in
-            try snapshot.taskIDs(forToken: token)
-        }
+        try await store.readNow { try $0.taskIDs(forToken: token) }
     }
 }
 

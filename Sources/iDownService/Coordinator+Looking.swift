@@ -46,14 +46,20 @@ extension Coordinator {
         into result: Listing,
         _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
     ) async throws -> Listing {
-        try await collect(into: result, take) { snapshot, _, body throws(StoreFailure) in
-            if let ids {
-                try snapshot.forEachTask(of: ids, body)
-            } else {
-                try snapshot.forEachTask(body)
+        let view = verifications.view(over: slots.view)
+        return try await store.read { snapshot in
+            var result = result
+            let add = { (record: TaskRecord) throws -> Bool in
+                try take(&result, view(record))
+                return true
             }
-            return 0
-        }.page
+            if let ids {
+                try snapshot.forEachTask(of: ids, add)
+            } else {
+                try snapshot.forEachTask(add)
+            }
+            return result
+        }
     }
 
     /// Returns one page of the tasks that a search finds, and how many it finds in all.
@@ -69,40 +75,19 @@ extension Coordinator {
         into page: Page,
         _ take: @escaping @Sendable (inout Page, TaskSnapshot) throws -> Void
     ) async throws -> (page: Page, total: Int) {
-        try await collect(into: page, take) { snapshot, view, body throws(StoreFailure) in
-            var search = search
+        let view = verifications.view(over: slots.view)
+        return try await store.read { snapshot in
+            var (search, page) = (search, page)
             if search.order == .timeLeft {
                 let running = try snapshot.runningByTimeLeft(view)
                 search.first = search.isDescending ? running.reversed() : running
             }
-            return try snapshot.forEachFound(search, body)
-        }
-    }
-
-    private func collect<Page: Sendable>(
-        into page: Page,
-        _ take: @escaping @Sendable (inout Page, TaskSnapshot) throws -> Void,
-        _ walk:
-            @escaping @Sendable (
-                Snapshot, (TaskRecord) -> TaskSnapshot, (TaskRecord) -> Bool
-            ) throws(StoreFailure) -> Int
-    ) async throws -> (page: Page, total: Int) {
-        let view = verifications.view(over: slots.view)
-        let found = try await store.read { snapshot throws(StoreFailure) in
-            var page = page
-            var failure: (any Error)?
-            let total = try walk(snapshot, view) { record in
-                do {
-                    try take(&page, view(record))
-                } catch {
-                    failure = error
-                }
-                return failure == nil
+            let total = try snapshot.forEachFound(search) { record in
+                try take(&page, view(record))
+                return true
             }
-            return failure.map { .failure($0) }
-                ?? Result<(page: Page, total: Int), any Error>.success((page, total))
+            return (page, total)
         }
-        return try found.get()
     }
 
     /// Returns one page of what changed after a serial.
@@ -119,19 +104,19 @@ extension Coordinator {
         _ take: @escaping @Sendable (inout TaskListing, TaskSnapshot) throws -> Void
     ) async throws -> ChangesPage {
         let view = verifications.view(over: slots.view)
-        return try await store.read { snapshot throws(StoreFailure) in
+        return try await store.read { snapshot in
             try request.page(of: snapshot, into: listing) { try take(&$0, view($1)) }
-        }.get()
+        }
     }
 
     /// Returns the id of this list, and its newest serial.
     func position() async throws -> ListPosition {
-        try await store.readNow { snapshot throws(StoreFailure) in try snapshot.position() }
+        try await store.readNow { try $0.position() }
     }
 
     /// Returns the ids of all tasks, in the order of adding.
     package func taskIDs() async throws -> [TaskID] {
-        try await store.read { snapshot throws(StoreFailure) in try snapshot.allIDs() }
+        try await store.read { try $0.allIDs() }
     }
 
     package func counts() async throws -> TaskCounts {
@@ -188,7 +173,7 @@ extension Snapshot {
     /// Returns the running tasks whose time left is known, the shortest first.
     fileprivate func runningByTimeLeft(
         _ view: (TaskRecord) -> TaskSnapshot
-    ) throws(StoreFailure) -> [TaskID] {
+    ) throws -> [TaskID] {
         var found: [(left: Double, id: TaskID)] = []
         try forEachTask(in: .downloading) { record in
             if let left = TaskProperties(view(record)).timeLeft { found.append((left, record.id)) }

@@ -99,9 +99,7 @@ final class Deletions {
         do {
             // The deletion may come late, when another task's file has the inode: compare with the
             // record.
-            let current = try await coordinator.store.read { snapshot throws(StoreFailure) in
-                try snapshot.task(record.id)
-            }
+            let current = try await coordinator.store.read { try $0.task(record.id) }
             guard let current, current.intent == record.intent, current.file == record.file else {
                 return true
             }

@@ -47,8 +47,8 @@ final class FreshLinks {
         guard let file = offers.removeValue(forKey: new) else { return nil }
         let request = try await coordinator.task(new).record.request
         guard let page = request.referrer else { return nil }
-        let records = try await coordinator.store.read { snapshot throws(StoreFailure) in
-            try snapshot.handOvers.unfinishedTasks(like: token, from: page)
+        let records = try await coordinator.store.read {
+            try $0.handOvers.unfinishedTasks(like: token, from: page)
         }
         let link = FreshLink(request, to: file)
         guard let record = records.first(where: { $0.id != new && link.mayContinue($0) }) else {

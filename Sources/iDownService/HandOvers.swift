@@ -109,9 +109,7 @@ final class HandOvers {
         _ deadline: TimeAndChance.Instant,
         in coordinator: isolated Coordinator
     ) async throws -> (id: TaskID, isNew: Bool) {
-        let known = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
-            try snapshot.handOvers.find(token)
-        }
+        let known = try await coordinator.store.readNow { try $0.handOvers.find(token) }
         if let known { return (try known.taskID, false) }
         try check(wish, in: coordinator)
         let id = try await coordinator.commit(answering: .first) { transaction in
@@ -228,9 +226,7 @@ final class HandOvers {
     func withdraw(_ token: String, in coordinator: isolated Coordinator) async throws {
         try coordinator.refuseWhileStopping()
         words.release(token, with: .failure(.withdrawn))
-        let known = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
-            try snapshot.handOvers.find(token)
-        }
+        let known = try await coordinator.store.readNow { try $0.handOvers.find(token) }
         let taken = try await coordinator.whenSettled(try? known?.taskID) {
             try await coordinator.commit(answering: .afterSignalsFreeing) { transaction in
                 try transaction.withdraw(token)
@@ -323,8 +319,8 @@ final class HandOvers {
     private func confirmNext(in coordinator: isolated Coordinator) async -> Duration? {
         var next = ""
         do {
-            let open = try await coordinator.store.readNow { snapshot throws(StoreFailure) in
-                try snapshot.handOvers.provisional(limit: 1)
+            let open = try await coordinator.store.readNow {
+                try $0.handOvers.provisional(limit: 1)
             }
             guard let (token, time) = open.first else { return nil }
             next = token

@@ -112,9 +112,7 @@ final class Journal: TransferJournal {
     }
 
     func pieceHashes(of task: TaskID) async throws -> PieceHashes? {
-        try await coordinator.store.read { snapshot throws(StoreFailure) in
-            try snapshot.pieceHashes(of: task)
-        }
+        try await coordinator.store.read { try $0.pieceHashes(of: task) }
     }
 
     func add(

@@ -102,7 +102,7 @@ final class LoginCustody {
         var last: TaskID?
         var hasMoved = false
         while !coordinator.isStopping {
-            let records = try await coordinator.store.read { [last] snapshot throws(StoreFailure) in
+            let records = try await coordinator.store.read { [last] snapshot in
                 try snapshot.tasksWithLogins(after: last, limit: Self.batch)
             }
             guard let end = records.last?.id else { break }
@@ -186,9 +186,7 @@ final class LoginCustody {
         by vault: any LoginVault,
         for coordinator: isolated Coordinator
     ) async throws {
-        let isNeeded = try await coordinator.store.read { snapshot throws(StoreFailure) in
-            try snapshot.needsLogins(keptAt: id)
-        }
+        let isNeeded = try await coordinator.store.read { try $0.needsLogins(keptAt: id) }
         guard !isNeeded else { return }
         if let logins = known.removeValue(forKey: id) { ids[logins] = nil }
         await vault.forget(id)
@@ -207,9 +205,7 @@ final class LoginCustody {
         for id in await vault.ids where id.hasPrefix(origin) {
             try await forget(id, by: vault, for: coordinator)
         }
-        let keys = try await coordinator.store.read { snapshot throws(StoreFailure) in
-            try snapshot.loginKeys(limit: Self.mostKnown)
-        }
+        let keys = try await coordinator.store.read { try $0.loginKeys(limit: Self.mostKnown) }
         for key in keys where known[key.id] == nil {
             guard let logins = await vault.urlLogins(keptAt: key.id) else { continue }
             note(logins, at: key.id)

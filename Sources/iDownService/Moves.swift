@@ -41,9 +41,7 @@ final class Moves {
         Task {
             while !coordinator.isStopping {
                 do {
-                    let ids = try await coordinator.store.read { snapshot throws(StoreFailure) in
-                        try snapshot.movingTasks()
-                    }
+                    let ids = try await coordinator.store.read { try $0.movingTasks() }
                     for id in ids { begin(id, in: coordinator) }
                     return
                 } catch {
@@ -179,9 +177,7 @@ final class Moves {
     /// - Returns: whether another step is needed.
     private func takeStep(of id: TaskID, in coordinator: isolated Coordinator) async throws -> Bool
     {
-        let record = try await coordinator.store.read { snapshot throws(StoreFailure) in
-            try snapshot.task(id)
-        }
+        let record = try await coordinator.store.read { try $0.task(id) }
         guard let record, !record.isDeleting else { return false }
         switch record.move {
         case nil:

@@ -46,9 +46,7 @@ final class Publications {
     ///
     /// - Returns: false where a disk does not answer.
     func settle(_ ids: Set<TaskID>, in coordinator: isolated Coordinator) async -> Bool {
-        let open = try? await coordinator.store.read { snapshot throws(StoreFailure) in
-            try snapshot.tasksToPublish()
-        }
+        let open = try? await coordinator.store.read { try $0.tasksToPublish() }
         for record in open ?? [] where ids.contains(record.id) && !record.isPublishing {
             let (engine, limit) = (coordinator.engine, Coordinator.longestPause)
             let found = await coordinator.look(in: record.request.directory, limit) {

@@ -48,9 +48,7 @@ final class Restart {
     func restore(in coordinator: isolated Coordinator) async throws {
         let (store, engine, log) = (coordinator.store, coordinator.engine, coordinator.log)
         var changed = try await wakeUp(in: coordinator)
-        let interrupted = try await store.read { snapshot throws(StoreFailure) in
-            try snapshot.tasksWithIntent()
-        }
+        let interrupted = try await store.read { try $0.tasksWithIntent() }
         for record in interrupted {
             let look = await look(at: record, in: coordinator) {
                 await engine.carryOutIntent(of: record)
@@ -64,9 +62,7 @@ final class Restart {
             }
             // The next attempt looks for a file that may already have its name.
         }
-        let unfinished = try await store.read { snapshot throws(StoreFailure) in
-            try snapshot.unfinishedTasksWithFile()
-        }
+        let unfinished = try await store.read { try $0.unfinishedTasksWithFile() }
         for record in unfinished {
             engine.restoreName(of: record)
             let look = await look(at: record, in: coordinator) {

@@ -52,7 +52,7 @@ final class SpaceWatch {
     /// - Returns: whether any task still waits.
     private func letGo(in coordinator: isolated Coordinator) async -> Bool {
         hasNewHold = false
-        let held = try? await coordinator.store.read { snapshot throws(StoreFailure) in
+        let held = try? await coordinator.store.read { snapshot in
             try snapshot.held(by: .space).compactMap { try? snapshot.task($0) }
         }
         // The list cannot be read now: look again later.

@@ -173,9 +173,7 @@ final class Verifications {
     ) async throws -> Failure? {
         var pieces: PieceHashes?
         if record.request.hasPieceHashes {
-            pieces = try await coordinator.store.read { snapshot throws(StoreFailure) in
-                try snapshot.pieceHashes(of: record.id)
-            }
+            pieces = try await coordinator.store.read { try $0.pieceHashes(of: record.id) }
         }
         return try await coordinator.engine.verify(record, pieces)
     }

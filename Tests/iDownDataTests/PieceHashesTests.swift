@@ -20,7 +20,7 @@ import iDownState
                 _ = try transaction.addTask("http://a/g")
                 return id
             }
-            let kept = try await store.read { snapshot throws(StoreFailure) in
+            let kept = try await store.read { snapshot in
                 try snapshot.pieceHashes(of: id)
             }
             #expect(kept == pieces)

@@ -9,7 +9,7 @@ import iDownTesting
 @Suite struct StoreChangesTests {
     /// What changed after a place: the URLs in their order.
     private func urls(_ store: Store, after place: ChangePlace) async throws -> [String] {
-        try await store.read { snapshot throws(StoreFailure) in
+        try await store.read { snapshot in
             var urls: [String] = []
             try snapshot.forEachTask(changedAfter: place) { record in
                 urls.append(record.request.url)
@@ -20,7 +20,7 @@ import iDownTesting
     }
 
     private func position(_ store: Store) async throws -> ListPosition {
-        try await store.read { snapshot throws(StoreFailure) in try snapshot.position() }
+        try await store.read { snapshot in try snapshot.position() }
     }
 
     private func add(_ url: String, to store: Store) async throws -> TaskRecord {
@@ -76,7 +76,7 @@ import iDownTesting
     @Test func `no page reads the tasks of its commit that earlier pages had`() async throws {
         try await withStore { store in
             let statement = TaskColumn.selectChangedWith.replacing("?", with: "1")
-            let plan = try await store.read { snapshot throws(StoreFailure) in
+            let plan = try await store.read { snapshot in
                 try snapshot.texts("EXPLAIN QUERY PLAN \(statement)").compactMap(\.last)
             }
             #expect(plan.contains { $0.contains("serial=? AND rowid>?") }, "\(plan)")
@@ -124,7 +124,7 @@ import iDownTesting
                     try transaction.noteRemoval(of: record.id)
                 }
             }
-            let known = try await store.read { snapshot throws(StoreFailure) in
+            let known = try await store.read { snapshot in
                 (
                     try snapshot.removals(since: two.serial),
                     try snapshot.removals(since: two.serial + 1),
@@ -142,7 +142,7 @@ import iDownTesting
             try await store.commit { transaction in
                 for _ in 0..<101_000 { try transaction.noteRemoval(of: one.id) }
             }
-            let later = try await store.read { snapshot throws(StoreFailure) in
+            let later = try await store.read { snapshot in
                 (
                     try snapshot.knowsRemovals(since: one.serial),
                     try snapshot.knowsRemovals(since: 0),
@@ -196,7 +196,7 @@ import iDownTesting
             #expect(restored.list != old.list)
             #expect(restored.serial > lost.serial)
             let store = try Store.open(folder: folder, now: .someTime).store
-            let isKnown = try await store.read { snapshot throws(StoreFailure) in
+            let isKnown = try await store.read { snapshot in
                 try snapshot.knowsRemovals(since: lost.serial)
             }
             #expect(!isKnown)

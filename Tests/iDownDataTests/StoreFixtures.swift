@@ -51,6 +51,6 @@ extension Transaction {
 
 extension Store {
     func urls() async throws -> [String] {
-        try await read { snapshot throws(StoreFailure) in try snapshot.tasks() }.map(\.request.url)
+        try await read { snapshot in try snapshot.tasks() }.map(\.request.url)
     }
 }

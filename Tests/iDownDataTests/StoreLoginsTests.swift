@@ -135,11 +135,11 @@ import iDownTesting
             }
             try queue.close()
             let store = try Store.open(folder: folder, now: .someTime).store
-            let found = try await store.read { snapshot throws(StoreFailure) in
+            let found = try await store.read { snapshot in
                 try snapshot.tasksWithLogins(after: nil, limit: 10).map(\.id)
             }
             #expect(found == [ids[0]])
-            let count = try await store.read { snapshot throws(StoreFailure) in
+            let count = try await store.read { snapshot in
                 try snapshot.tasks().count
             }
             #expect(count == 2)

@@ -76,7 +76,7 @@ extension StoreOpeningTests {
             let (store, report) = try Store.open(folder: folder, now: .someTime)
             let recovery = try #require(report.recovery)
             #expect(try files.read(recovery.brokenPath, limit: 1 << 30) == content)
-            let tasks = try await store.read { snapshot throws(StoreFailure) in
+            let tasks = try await store.read { snapshot in
                 try snapshot.tasks()
             }
             #expect(tasks.count == recovery.recoveredTasks)
@@ -162,9 +162,7 @@ extension StoreOpeningTests {
             let recovery = try #require(report.recovery)
             #expect(recovery.recoveredTasks == 300)
             #expect(recovery.lostTasks == 0)
-            let tasks = try await saved.read { snapshot throws(StoreFailure) in
-                try snapshot.tasks()
-            }
+            let tasks = try await saved.read { try $0.tasks() }
             #expect(tasks.map(\.priority) == (1...300).map { $0 == 7 ? 5 : 0 })
             for (suffix, content) in list {
                 let moved = try files.read(recovery.brokenPath + suffix, limit: 1 << 30)
@@ -298,7 +296,7 @@ extension StoreOpeningTests {
             let (copy, report) = try Store.open(folder: folder + "/b", now: .someTime)
             let recovery = try #require(report.recovery)
             #expect(recovery.recoveredTokens == 50)
-            let ids = try await copy.read { snapshot throws(StoreFailure) in
+            let ids = try await copy.read { snapshot in
                 try snapshot.taskIDs(forToken: "token 50")
             }
             #expect(ids?.map(\.rawValue) == [50])
@@ -352,7 +350,7 @@ extension StoreOpeningTests {
             try store.close()
             let (saved, report) = try Store.open(folder: folder + "/b", now: .someTime)
             #expect(report.recovery == nil)
-            let tasks = try await saved.read { snapshot throws(StoreFailure) in
+            let tasks = try await saved.read { snapshot in
                 try snapshot.tasks()
             }
             #expect(tasks.map(\.priority) == (1...20).map { $0 == 7 ? 5 : 0 })
@@ -384,7 +382,7 @@ extension StoreOpeningTests {
             let (saved, report) = try Store.open(folder: folder, now: .someTime)
             #expect(report.recovery?.recoveredTasks == 1)
             #expect(report.recovery?.lostTasks == 0)
-            let keys = try await saved.read { snapshot throws(StoreFailure) in
+            let keys = try await saved.read { snapshot in
                 try snapshot.loginKeys(limit: 10).map(\.id)
             }
             #expect(keys == (isOld ? [] : ["k"]))
@@ -411,7 +409,7 @@ extension StoreOpeningTests {
             let (saved, report) = try Store.open(folder: folder, now: .someTime)
             #expect(report.recovery?.recoveredTasks == 1)
             #expect(report.recovery?.lostTasks == 0)
-            let task = try await saved.read { snapshot throws(StoreFailure) in
+            let task = try await saved.read { snapshot in
                 try snapshot.tasks().first
             }
             #expect(task?.listedTasks == (isOld ? [] : [try #require(task?.id)]))
@@ -422,7 +420,7 @@ extension StoreOpeningTests {
 
     /// Where the root of a table or an index is in the database file.
     func rootPage(of name: String, in store: Store) async throws -> Range<Int> {
-        let rows = try await store.read { snapshot throws(StoreFailure) in
+        let rows = try await store.read { snapshot in
             try snapshot.texts("SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
         }
         let page = try #require(rows.first?.first.flatMap { Int($0) })

@@ -40,7 +40,7 @@ extension StoreOpeningTests {
     }
 
     private func priorities(of store: Store) async throws -> [Int32] {
-        try await store.read { snapshot throws(StoreFailure) in
+        try await store.read { snapshot in
             try snapshot.tasks().map(\.priority)
         }
     }

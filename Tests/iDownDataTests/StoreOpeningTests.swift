@@ -94,7 +94,7 @@ import iDownTesting
             try store.close()
             let (newer, report) = try Store.open(folder: folder, now: .someTime)
             #expect(report.recovery == nil)
-            let tasks = try await newer.read { snapshot throws(StoreFailure) in
+            let tasks = try await newer.read { snapshot in
                 try snapshot.tasks()
             }
             #expect(tasks.map(\.listedTasks) == [[], []])
@@ -124,7 +124,7 @@ import iDownTesting
             try store.close()
             let (newer, report) = try Store.open(folder: folder, now: .someTime)
             #expect(report.recovery == nil)
-            let tasks = try await newer.read { snapshot throws(StoreFailure) in
+            let tasks = try await newer.read { snapshot in
                 try snapshot.tasks()
             }
             #expect(tasks.map(\.request.retryFor) == [86_400, 86_400])

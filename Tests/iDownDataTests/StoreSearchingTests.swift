@@ -34,7 +34,7 @@ import iDownState
                 }
             }
             try await body { search in
-                try await store.read { snapshot throws(StoreFailure) in
+                try await store.read { snapshot in
                     var ids: [Int64] = []
                     let total = try snapshot.forEachFound(search) { record in
                         ids.append(record.id.rawValue)
@@ -75,7 +75,7 @@ import iDownState
                 var search = TaskSearch()
                 search.adder = adder
                 change(&search)
-                return try await store.read { [search] snapshot throws(StoreFailure) in
+                return try await store.read { [search] snapshot in
                     var ids: [Int64] = []
                     let total = try snapshot.forEachFound(search) { record in
                         ids.append(record.id.rawValue)
@@ -143,7 +143,7 @@ import iDownState
             }
             var byHost = TaskSearch()
             byHost.order = .host
-            let ids = try await store.read { [byHost] snapshot throws(StoreFailure) in
+            let ids = try await store.read { [byHost] snapshot in
                 var ids: [Int64] = []
                 _ = try snapshot.forEachFound(byHost) { record in
                     ids.append(record.id.rawValue)
@@ -245,7 +245,7 @@ import iDownState
         try await withStore { store in
             for order in [TaskSearch.Order.name, .added] {
                 let statement = search { $0.order = order }.pageStatement
-                let plan = try await store.read { snapshot throws(StoreFailure) in
+                let plan = try await store.read { snapshot in
                     try snapshot.texts("EXPLAIN QUERY PLAN \(statement)").compactMap(\.last)
                 }
                 #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(order): \(plan)")

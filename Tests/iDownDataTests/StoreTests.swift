@@ -20,7 +20,7 @@ import iDownTesting
             let (again, second) = try Store.open(folder: folder, now: .someTime)
             #expect(second == OpeningReport(isNew: false, recovery: nil))
             #expect(
-                try await again.read { snapshot throws(StoreFailure) in
+                try await again.read { snapshot in
                     try snapshot.tasks()
                 } == [record]
             )
@@ -123,7 +123,7 @@ import iDownTesting
             try await store.commit { transaction in
                 try transaction.update(last, from: first)
             }
-            let stored = try await store.read { snapshot throws(StoreFailure) in
+            let stored = try await store.read { snapshot in
                 try snapshot.task(first.id)
             }
             #expect(stored == last)
@@ -138,7 +138,7 @@ import iDownTesting
                 try await store.commit { try $0.addTask("http://a/1") }
             }
             await #expect(throws: StoreFailure.closed) {
-                try await store.read { snapshot throws(StoreFailure) in try snapshot.tasks() }
+                try await store.read { snapshot in try snapshot.tasks() }
             }
             #expect(throws: StoreFailure.closed) { try store.close() }
         }

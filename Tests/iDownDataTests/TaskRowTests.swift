@@ -27,7 +27,7 @@ import iDownState
                     }
                 }
                 for record in records {
-                    let stored = try await store.read { snapshot throws(StoreFailure) in
+                    let stored = try await store.read { snapshot in
                         try snapshot.task(record.id)
                     }
                     #expect(stored == record, "seed \(seed)")
@@ -77,7 +77,7 @@ import iDownState
                 return bad
             }
             await #expect {
-                try await store.read { snapshot throws(StoreFailure) in try snapshot.task(bad) }
+                try await store.read { snapshot in try snapshot.task(bad) }
             } throws: { error in
                 guard case StoreFailure.corruptRecord(1, _) = error else { return false }
                 return true

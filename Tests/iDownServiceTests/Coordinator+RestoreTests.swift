@@ -179,7 +179,7 @@ import iDownloader
             try await hub.coordinator.carryOut(.remove, on: ids[0])
             try await hub.announced.waitForRemoval(of: ids[0])
             #expect(try await hub.coordinator.carryOut(.remove, on: [ids[1]]) == 1)
-            let left = try await hub.store.read { snapshot throws(StoreFailure) in
+            let left = try await hub.store.read { snapshot in
                 try snapshot.texts("SELECT id FROM task UNION ALL SELECT id FROM taskText")
             }
             #expect(left == [["3"], ["3"]])

@@ -44,7 +44,7 @@ import iDownTesting
     }
 
     private func state(_ token: String, in hub: Hub) async throws -> HandOver? {
-        try await hub.store.read { snapshot throws(StoreFailure) in
+        try await hub.store.read { snapshot in
             try snapshot.handOvers.find(token)
         }
     }

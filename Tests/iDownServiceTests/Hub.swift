@@ -60,12 +60,12 @@ struct Hub: Sendable {
 
     /// What the store knows of a task.
     func record(_ id: TaskID) async throws -> TaskRecord? {
-        try await store.read { snapshot throws(StoreFailure) in try snapshot.task(id) }
+        try await store.read { snapshot in try snapshot.task(id) }
     }
 
     var records: [TaskRecord] {
         get async throws {
-            try await store.read { snapshot throws(StoreFailure) in try snapshot.tasks() }
+            try await store.read { snapshot in try snapshot.tasks() }
         }
     }
 

@@ -152,7 +152,7 @@ import iDownTesting
             #expect(changes.map(\.after.intent) == [.publish(name: "1")])
             let start = Effect.startTransfer(AttemptNumber(rawValue: 1))
             #expect(changes.map(\.effects) == [[.persist, .announce, start]])
-            let record = try await store.read { snapshot throws(StoreFailure) in
+            let record = try await store.read { snapshot in
                 try snapshot.task(id)
             }
             #expect(record == changes.first?.after)

@@ -170,7 +170,7 @@ final class Simulation {
     }
 
     func records(of store: Store) async throws -> [TaskRecord] {
-        try await store.read { snapshot throws(StoreFailure) in try snapshot.tasks() }
+        try await store.read { snapshot in try snapshot.tasks() }
     }
 
     /// The power is cut, or the process killed; the next life begins.
