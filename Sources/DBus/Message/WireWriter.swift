@@ -261,3 +261,15 @@ public struct EntryHead: Sendable {
         bytes = writer.bytes
     }
 }
+
+/// The only result of a method, which is encoded already.
+struct Encoded<Content: BusType>: BusType {
+    static var signature: Signature { Content.signature }
+    private let result: WireWriter
+
+    init(_ result: WireWriter) { self.result = result }
+    init(from reader: inout WireReader) throws(DecodingFailure) {
+        result = WireWriter(try Content(from: &reader))
+    }
+    func write(to writer: inout WireWriter) { writer = result }
+}

@@ -5,20 +5,11 @@ extension Interface {
     static let introspectable = Interface(
         "org.freedesktop.DBus.Introspectable",
         [
-            Member(
-                name: "Introspect",
-                content: .method(
-                    Method(
-                        .query,
-                        inputs: [],
-                        outputs: [Argument(name: "xml_data", type: String.signature)],
-                        body: .task { call, _ in
-                            let parts = try await call.connection.introspected(at: call.path)
-                            return await IntrospectionDocument.written(parts)
-                        }
-                    )
-                )
-            )
+            .method("Introspect", .query, out: ["xml_data"]) {
+                (call: Call) async throws -> Encoded<String> in
+                let parts = try await call.connection.introspected(at: call.path)
+                return await IntrospectionDocument.written(parts)
+            }
         ]
     )
 
@@ -65,7 +56,8 @@ extension IntrospectionDocument {
     @concurrent
     fileprivate static func written(
         _ parts: (interfaces: [Interface], children: [String])
-    ) async -> WireWriter {
-        WireWriter(IntrospectionDocument(parts.interfaces, children: parts.children).text)
+    ) async -> Encoded<String> {
+        let document = IntrospectionDocument(parts.interfaces, children: parts.children)
+        return Encoded(WireWriter(document.text))
     }
 }

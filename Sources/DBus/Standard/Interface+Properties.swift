@@ -15,43 +15,21 @@ extension Interface {
         return Interface(
             propertiesName,
             [
-                Member(
-                    name: "Get",
-                    content: .method(
-                        Method(
-                            .query,
-                            inputs: names("interface_name", "property_name"),
-                            outputs: [Argument(name: "value", type: Value.signature)],
-                            now: { call, arguments in
-                                var reader = arguments
-                                guard let interface = try? reader.argument(String.self),
-                                    let name = try? reader.argument(String.self)
-                                else { return nil }
-                                return (try? table.find(interface, name))?.property.now(call)
-                            },
-                            body: .task { call, arguments in
-                                var reader = arguments
-                                let interface = try reader.argument(String.self)
-                                let name = try reader.argument(String.self)
-                                return try await table.get(interface, name, call)
-                            }
-                        )
-                    )
-                ),
-                Member(
-                    name: "GetAll",
-                    content: .method(
-                        Method(
-                            .query,
-                            inputs: names("interface_name"),
-                            outputs: [Argument(name: "props", type: [String: Value].signature)],
-                            body: .task { call, arguments in
-                                var reader = arguments
-                                return try await table.all(reader.argument(String.self), call)
-                            }
-                        )
-                    )
-                ),
+                .method(
+                    "Get",
+                    .query,
+                    in: ["interface_name", "property_name"],
+                    out: ["value"],
+                    now: { (call: Call, interface: String, name: String) in
+                        (try? table.find(interface, name))?.property.now(call)
+                    }
+                ) { (call: Call, interface: String, name: String) in
+                    Encoded<Value>(try await table.get(interface, name, call))
+                },
+                .method("GetAll", .query, in: ["interface_name"], out: ["props"]) {
+                    (call: Call, interface: String) in
+                    Encoded<[String: Value]>(try await table.all(interface, call))
+                },
                 .method("Set", in: ["interface_name", "property_name", "value"]) {
                     (call: Call, interface: String, name: String, value: Value) async throws in
                     try await table.set(interface, name, value, call)
@@ -59,10 +37,6 @@ extension Interface {
                 .signal(propertiesChanged),
             ]
         )
-    }
-
-    private static func names(_ names: String...) -> [Argument] {
-        names.map { Argument(name: $0, type: String.signature) }
     }
 }
 
