@@ -17,44 +17,25 @@ extension ManagerClient {
         outlivesService: Bool = true,
         _ body: () async throws(BusError) -> Output
     ) async throws(ManagerError) -> Output {
-        do throws(ManagerError) {
-            return try await askingOnce(body)
-        } catch {
-            guard outlivesService, error.code == .stopping,
-                let changes = try? await ownerChanges()
-            else { throw error }
-            return try await askingNext(changes, body)
-        }
-    }
-
-    private func askingOnce<Output>(
-        _ body: () async throws(BusError) -> Output
-    ) async throws(ManagerError) -> Output {
-        do throws(BusError) {
-            return try await body()
-        } catch {
-            throw ManagerError(received: error)
-        }
-    }
-
-    /// Repeats a call until a service that is not ending answers.
-    ///
-    /// `Stopping` means that nothing was changed and that the next call starts the service. But
-    /// while the ending service still owns the name, calls go to that service.
-    private func askingNext<Output>(
-        _ changes: SignalSequence<Bool>,
-        _ body: () async throws(BusError) -> Output
-    ) async throws(ManagerError) -> Output {
-        let end = ContinuousClock.now + manager.timeout
+        var changes: SignalSequence<Bool>?
+        var end = ContinuousClock.now
         while true {
-            do throws(ManagerError) {
-                // The first time without waiting: the service may have left before the signals
-                // began.
-                return try await askingOnce(body)
+            do throws(BusError) {
+                return try await body()
             } catch {
-                guard error.code == .stopping,
-                    await changes.brings(within: end - ContinuousClock.now)
-                else { throw error }
+                let error = ManagerError(received: error)
+                guard outlivesService, error.code == .stopping else { throw error }
+                // `Stopping` means that nothing was changed and that the next call starts the
+                // service. But while the ending service still owns the name, calls go to it.
+                if let changes {
+                    guard await changes.brings(within: end - .now) else { throw error }
+                } else {
+                    changes = try? await ownerChanges()
+                    guard changes != nil else { throw error }
+                    // Ask again without waiting: the service may have left before the signals
+                    // began.
+                    end = .now + manager.timeout
+                }
             }
         }
     }

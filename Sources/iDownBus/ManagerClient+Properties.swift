@@ -53,14 +53,9 @@ extension ManagerClient {
     ///   setting that the user can only change in the file; `InvalidDestination` for a download
     ///   folder that is not allowed.
     public func set(_ setting: Setting, to content: Setting.Content) async throws(ManagerError) {
-        let properties = manager.at(nil, "org.freedesktop.DBus.Properties")
+        let proxy = manager.at(nil, setting.interface)
         try await asking { () throws(BusError) in
-            try await properties.call(
-                "Set",
-                setting.interface.rawValue,
-                setting.rawValue,
-                setting.value(content)
-            )
+            try await proxy.set(setting.memberName, to: setting.value(content))
         }
     }
 

@@ -154,13 +154,8 @@ public struct ManagerClient: Sendable {
         }
     }
 
-    func get<Content: BusType>(
-        _ property: MemberName,
-        as type: Content.Type = Content.self
-    ) async throws(ManagerError) -> Content {
-        try await asking { () throws(BusError) in
-            try await manager.get(property)
-        }
+    func get<Content: BusType>(_ property: MemberName) async throws(ManagerError) -> Content {
+        try await asking { () throws(BusError) in try await manager.get(property) }
     }
 
     /// How long a call waits for its answer by default: 60 seconds.

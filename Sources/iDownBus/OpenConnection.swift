@@ -17,18 +17,12 @@ public struct OpenConnection: Hashable, Sendable {
 
     /// Reads a dictionary of GetConnections; missing keys become empty, 0 or nil.
     init(_ dictionary: [String: Value]) {
-        func text(_ key: String) -> String {
-            if case .string(let text) = dictionary[key] { text } else { "" }
-        }
-        func number(_ key: String) -> UInt64 {
-            if case .uint64(let number) = dictionary[key] { number } else { 0 }
-        }
-        (host, transport) = (text("host"), text("protocol"))
-        (first, speed) = (number("first"), number("speed"))
-        if case .int64(let length) = dictionary["length"] {
-            self.length = UInt64(exactly: length)
-        } else {
-            length = nil
+        host = dictionary.content(of: "host") ?? ""
+        transport = dictionary.content(of: "protocol") ?? ""
+        first = dictionary.content(of: "first") ?? 0
+        speed = dictionary.content(of: "speed") ?? 0
+        length = dictionary.content(of: "length").flatMap { (length: Int64) in
+            UInt64(exactly: length)
         }
     }
 }

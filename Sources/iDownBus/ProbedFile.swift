@@ -34,17 +34,17 @@ public struct ProbedFile: Hashable, Sendable {
 
     /// Reads a dictionary; keys that are missing or have another type count as unknown.
     public init(_ dictionary: [String: Value]) {
-        func text(_ key: String) -> String {
-            if case .string(let text) = dictionary[key] { text } else { "" }
-        }
-        name = text("name")
-        type = text("type")
-        url = text("url")
-        if case .int64(let size) = dictionary["size"] { self.size = UInt64(exactly: size) }
-        if case .boolean(true) = dictionary["resumable"] {
-            resumable = true
-        } else {
-            resumable = false
-        }
+        name = dictionary.content(of: "name") ?? ""
+        type = dictionary.content(of: "type") ?? ""
+        url = dictionary.content(of: "url") ?? ""
+        size = dictionary.content(of: "size").flatMap { (size: Int64) in UInt64(exactly: size) }
+        resumable = dictionary.content(of: "resumable") ?? false
+    }
+}
+
+extension [String: Value] {
+    /// Returns the content under a key; nil where there is none, or one of another type.
+    func content<Content: BusType>(of key: String) -> Content? {
+        self[key].flatMap { try? Content(busValue: $0) }
     }
 }
