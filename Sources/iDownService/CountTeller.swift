@@ -10,25 +10,17 @@ final class CountTeller {
     private static let delay: Duration = .milliseconds(50)
 
     private var told = TaskCounts()
-    private var isStale = false
-    /// Waits to tell the counts; nil while they are as last told.
-    private var teller: Task<Void, Never>?
+    private let telling = WantedWork()
 
     /// Sets the counts that clients know.
     func begin(with counts: TaskCounts) { told = counts }
 
     /// Tells the counts after a short delay, so that a burst of changes causes one signal.
     func change(in coordinator: isolated Coordinator) {
-        isStale = true
-        guard teller == nil, !coordinator.isStopping else { return }
-        teller = Task {
-            while isStale, (try? await coordinator.time.sleep(for: Self.delay)) != nil {
-                isStale = false
-                guard let counts = try? await coordinator.counts(), counts != told else { continue }
-                told = counts
-                await coordinator.announcer?.countsChanged(counts)
-            }
-            teller = nil
+        telling.want(after: Self.delay, in: coordinator) { [self] in
+            guard let counts = try? await coordinator.counts(), counts != told else { return }
+            told = counts
+            await coordinator.announcer?.countsChanged(counts)
         }
     }
 }

@@ -35,10 +35,8 @@ final class HandOvers {
     private let results = Waiters<String, Result<TaskID, any Error>>()
     /// The transfers of provisional tasks, which wait with their answers open.
     private var held: [TaskID: (start: HeadStart, isSeen: Bool)] = [:]
-    /// Confirms hand-overs whose time is over; nil while none is provisional.
-    private var clock: Task<Void, Never>?
-    /// Whether a hand-over has become provisional since the clock last looked.
-    private var isClockStale = false
+    /// Confirms hand-overs whose time is over; idle while none is provisional.
+    private let clock = WantedWork()
 
     /// Whether no server is being asked, and no answer is held open.
     var holdsNothing: Bool { asking.isEmpty && held.isEmpty }
@@ -46,7 +44,7 @@ final class HandOvers {
     /// Whether no server is being asked, and no hand-over is provisional.
     ///
     /// The end of the last hand-over is noticed only when its minute is over.
-    var isIdle: Bool { holdsNothing && clock == nil }
+    var isIdle: Bool { holdsNothing && clock.isIdle }
 
     /// Returns whether a transfer waits for its task to be put into the list.
     func holdsTransfer(of id: TaskID) -> Bool { held[id] != nil }
@@ -300,16 +298,11 @@ final class HandOvers {
 
     /// Begins to confirm hand-overs whose time is over, including those of the last run.
     func watchClock(in coordinator: isolated Coordinator) {
-        isClockStale = true
-        guard clock == nil, coordinator.hasBegun, !coordinator.isStopping else { return }
-        clock = Task {
-            while isClockStale, !Task.isCancelled {
-                isClockStale = false
-                while !Task.isCancelled, let rest = await confirmNext(in: coordinator) {
-                    try? await coordinator.time.sleep(for: rest)
-                }
+        guard coordinator.hasBegun else { return }
+        clock.want(in: coordinator) { [self] in
+            while !Task.isCancelled, let rest = await confirmNext(in: coordinator) {
+                try? await coordinator.time.sleep(for: rest)
             }
-            clock = nil
         }
     }
 
@@ -348,7 +341,7 @@ final class HandOvers {
     /// Ends the transfers and waits, because the service ends; provisional hand-overs stay
     /// provisional.
     func stop() {
-        clock?.cancel()
+        clock.stop()
         words.releaseAll(with: .failure(.stopping))
         for id in held.keys.sorted() { drop(id) }
     }

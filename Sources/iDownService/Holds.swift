@@ -14,9 +14,7 @@ final class Holds {
     private(set) var settings: HoldSettings
     /// Whether the computer is about to sleep or asleep: nothing starts then.
     private(set) var isAsleep = false
-    /// Adjusts the tasks to the conditions; nil while nothing has to be adjusted.
-    private var adjuster: Task<Void, Never>?
-    private var needsAdjustment = false
+    private let adjustment = WantedWork()
 
     init(_ settings: HoldSettings) { self.settings = settings }
 
@@ -45,23 +43,17 @@ final class Holds {
         adjust(in: coordinator)
     }
 
-    func stop() { adjuster?.cancel() }
+    func stop() { adjustment.stop() }
 
     /// Adjusts all tasks to the conditions, one change after the other.
     func adjust(in coordinator: isolated Coordinator) {
-        needsAdjustment = true
-        guard adjuster == nil, !coordinator.isStopping else { return }
-        adjuster = Task {
-            while needsAdjustment, !coordinator.isStopping {
-                needsAdjustment = false
-                await settle(in: coordinator) { transaction, surroundings in
-                    let released = try surroundings.lifted.flatMap { try transaction.held(by: $0) }
-                    let interrupted = try transaction.running().map(\.id)
-                    return released.map { ($0, .released) } + interrupted.map { ($0, nil) }
-                }
-                coordinator.fillSlots()
+        adjustment.want(in: coordinator) { [self] in
+            await settle(in: coordinator) { transaction, surroundings in
+                let released = try surroundings.lifted.flatMap { try transaction.held(by: $0) }
+                let interrupted = try transaction.running().map(\.id)
+                return released.map { ($0, .released) } + interrupted.map { ($0, nil) }
             }
-            adjuster = nil
+            coordinator.fillSlots()
         }
     }
 

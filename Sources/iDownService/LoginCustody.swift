@@ -16,9 +16,7 @@ final class LoginCustody {
     private static let batch = 256
 
     private var vault: (any LoginVault)?
-    /// Does the moving and deleting; nil while there is nothing to do.
-    private var keeper: Task<Void, Never>?
-    private var isWanted = false
+    private let keeping = WantedWork()
     /// Whether vault and list have been compared since the vault was opened.
     private var hasCompared = false
     /// The logins that are in the vault, by id.
@@ -72,24 +70,20 @@ final class LoginCustody {
         }
     }
 
-    func stop() { keeper?.cancel() }
+    func stop() { keeping.stop() }
 
     private func begin(for coordinator: isolated Coordinator) {
-        isWanted = true
-        guard keeper == nil, let vault, !coordinator.isStopping else { return }
-        keeper = Task {
-            while isWanted, !coordinator.isStopping, await vault.isOpen {
-                isWanted = false
-                do {
-                    if !hasCompared { try await compare(with: vault, for: coordinator) }
-                    try await moveLogins(into: vault, for: coordinator)
-                    try await forgetReleased(by: vault, for: coordinator)
-                } catch {
-                    // Logins that could not be moved stay in the list until something changes.
-                    coordinator.log.debug("logins stay in the list for now: \(error)")
-                }
+        guard let vault else { return }
+        keeping.want(in: coordinator) { [self] in
+            guard await vault.isOpen else { return }
+            do {
+                if !hasCompared { try await compare(with: vault, for: coordinator) }
+                try await moveLogins(into: vault, for: coordinator)
+                try await forgetReleased(by: vault, for: coordinator)
+            } catch {
+                // Logins that could not be moved stay in the list until something changes.
+                coordinator.log.debug("logins stay in the list for now: \(error)")
             }
-            keeper = nil
         }
     }
 

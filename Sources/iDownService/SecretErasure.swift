@@ -14,9 +14,7 @@ final class SecretErasure {
     /// meanwhile.
     private static let delay: Duration = .seconds(5)
 
-    private var isWanted = false
-    /// Empties the log after the delay; nil while the log holds no secret that records have lost.
-    private var worker: Task<Void, Never>?
+    private let emptying = WantedWork()
 
     /// Notes a changed task, which may have lost its cookies or have been a private one.
     func note(_ change: Change, in coordinator: isolated Coordinator) {
@@ -30,23 +28,17 @@ final class SecretErasure {
 
     /// Has the log emptied after the delay.
     func want(in coordinator: isolated Coordinator) {
-        isWanted = true
-        guard worker == nil, !coordinator.isStopping else { return }
-        worker = Task {
-            while isWanted, (try? await coordinator.time.sleep(for: Self.delay)) != nil {
-                isWanted = false
-                do {
-                    try await coordinator.store.emptyLog()
-                } catch {
-                    // Somebody is reading the whole list: try again later.
-                    isWanted = true
-                    coordinator.log.debug("the log of the list cannot be emptied yet: \(error)")
-                }
+        emptying.want(after: Self.delay, in: coordinator) { [self] in
+            do {
+                try await coordinator.store.emptyLog()
+            } catch {
+                // Somebody is reading the whole list: try again later.
+                want(in: coordinator)
+                coordinator.log.debug("the log of the list cannot be emptied yet: \(error)")
             }
-            worker = nil
         }
     }
 
     /// Stops the wait, because the service ends and closing the list empties the log.
-    func stop() { worker?.cancel() }
+    func stop() { emptying.stop() }
 }
