@@ -167,6 +167,23 @@ package actor Coordinator {
         return try await commitChange(of: id) { $0.apply(event, at: now, jitter: 0) }
     }
 
+    /// Repeats `body` until it succeeds, because the store may not take it now, or until the service
+    /// ends.
+    func untilStored(
+        orLog complaint: String,
+        at level: Logger.Level = .error,
+        _ body: () async throws -> Void
+    ) async {
+        while !isStopping {
+            do {
+                return try await body()
+            } catch {
+                log.log(level: level, "\(complaint): \(error)")
+            }
+            try? await time.sleep(for: Self.storeRetryInterval)
+        }
+    }
+
     /// Has slots filled in the next commit.
     func fillSlots() {
         slots.want()

@@ -114,31 +114,23 @@ final class Holds {
         in coordinator: isolated Coordinator,
         _ events: @escaping @Sendable (Transaction, Surroundings) throws -> [(TaskID, Event?)]
     ) async {
-        while !coordinator.isStopping, !Task.isCancelled {
+        let complaint = "tasks that wait or may go on could not be recorded yet"
+        await coordinator.untilStored(orLog: complaint) {
             let now = coordinator.time.date
             let surroundings = surroundings(in: coordinator)
-            do {
-                return try await coordinator.commit { transaction in
-                    let surroundings = surroundings()
-                    let changes = try events(transaction, surroundings).flatMap { id, event in
-                        try transaction.changeIfReadable(id) { record in
-                            let interruption = surroundings.interruption(
-                                for: record.request.origin
-                            )
-                            guard let event = event ?? interruption.map({ .held(by: $0) }) else {
-                                return []
-                            }
-                            return record.apply(event, at: now, jitter: 0)
+            try await coordinator.commit { transaction in
+                let surroundings = surroundings()
+                let changes = try events(transaction, surroundings).flatMap { id, event in
+                    try transaction.changeIfReadable(id) { record in
+                        let interruption = surroundings.interruption(for: record.request.origin)
+                        guard let event = event ?? interruption.map({ .held(by: $0) }) else {
+                            return []
                         }
+                        return record.apply(event, at: now, jitter: 0)
                     }
-                    return ((), changes.filter { !$0.effects.isEmpty })
                 }
-            } catch {
-                coordinator.log.error(
-                    "tasks that wait or may go on could not be recorded yet: \(error)"
-                )
+                return ((), changes.filter { !$0.effects.isEmpty })
             }
-            try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
         }
     }
 }

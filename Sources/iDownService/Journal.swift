@@ -217,17 +217,11 @@ final class Journal: TransferJournal {
             if getsSlot { coordinator.fillSlots() }
             return coordinator.noteEnd()
         }
-        // While the store cannot be written, recording the failure is tried again and again.
-        while let failure, !coordinator.isStopping {
-            do {
+        if let failure {
+            let complaint = "the end of task \(task) could not be recorded yet"
+            await coordinator.untilStored(orLog: complaint) {
                 _ = try await record(.failed(failure), of: transfer, in: coordinator)
-                break
-            } catch {
-                coordinator.log.error(
-                    "the end of task \(task) could not be recorded yet: \(error)"
-                )
             }
-            try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
         }
         if coordinator.slots.end(task, in: coordinator) { coordinator.fillSlots() }
         // The server may have asked for a pause.

@@ -39,15 +39,10 @@ final class Moves {
     /// Goes on with the moves that the last run of the service has left.
     func resume(in coordinator: isolated Coordinator) {
         Task {
-            while !coordinator.isStopping {
-                do {
-                    let ids = try await coordinator.store.read { try $0.movingTasks() }
-                    for id in ids { begin(id, in: coordinator) }
-                    return
-                } catch {
-                    coordinator.log.warning("the list of moving files cannot be read yet: \(error)")
-                }
-                try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
+            let complaint = "the list of moving files cannot be read yet"
+            await coordinator.untilStored(orLog: complaint, at: .warning) {
+                let ids = try await coordinator.store.read { try $0.movingTasks() }
+                for id in ids { begin(id, in: coordinator) }
             }
         }
     }
