@@ -42,33 +42,12 @@ extension ManagerInterface {
         [
             .method(Name.addURL, in: ["url"], answering: "id") {
                 (call: Call, answer: @escaping Answer<String>, url: String) in
-                addURL(call, answer, url, AddOptions())
+                try addURL(call, answer, url, [:])
             },
-            .method(Name.addURLWithOptions, in: ["url", "options"], answering: "id") {
-                (
-                    call: Call,
-                    answer: @escaping Answer<String>,
-                    url: String,
-                    options: [String: Value]
-                ) in
-                addURL(call, answer, url, try AddOptions(options))
-            },
+            .method(Name.addURLWithOptions, in: ["url", "options"], answering: "id", addURL),
             // No Swift task waits here: it would hold tens of megabytes until the URLs are stored.
-            .method(Name.addURLs, in: ["urls", "options"], answering: "ids") {
-                (
-                    call: Call,
-                    answer: @escaping Answer<[String]>,
-                    urls: [String],
-                    options: [String: Value]
-                ) in
-                try addURLs(call, answer, urls, options)
-            },
-            .method(
-                Name.addMany,
-                in: ["tasks"],
-                out: ["ids"],
-                memory: Self.addManyMemory
-            ) {
+            .method(Name.addURLs, in: ["urls", "options"], answering: "ids", addURLs),
+            .method(Name.addMany, in: ["tasks"], out: ["ids"], memory: Self.addManyMemory) {
                 (call: Call, tasks: [[String: Value]]) in
                 try await service.addMany(call, try await NewDownload.all(in: tasks))
             },
@@ -85,16 +64,7 @@ extension ManagerInterface {
                 (call: Call, url: String, options: [String: Value]) in
                 try await service.probe(call, url, try AddOptions(options)).dictionary
             },
-            .method(Name.handOver, in: ["url", "options"], answering: "id") {
-                (
-                    call: Call,
-                    answer: @escaping Answer<String>,
-                    url: String,
-                    options: [String: Value]
-                ) in
-                let options = try HandOverOptions(options)
-                service.begin { $0.handOverCalls.begin(url, options, call, answer, in: $0) }
-            },
+            .method(Name.handOver, in: ["url", "options"], answering: "id", handOver),
             .method(Name.confirm, in: ["token"], out: ["id"], service.confirm),
             .method(Name.withdraw, in: ["token"], service.withdraw),
         ]
@@ -199,9 +169,9 @@ extension ManagerInterface {
         _ call: Call,
         _ answer: @escaping Answer<String>,
         _ url: String,
-        _ options: AddOptions
-    ) {
-        service.add(.urls([url], isList: false), options, call) { result in
+        _ options: [String: Value]
+    ) throws {
+        service.add(.urls([url], isList: false), try AddOptions(options), call) { result in
             answer(
                 result.flatMap { ids in
                     ids.first.map { .success($0.description) }
@@ -233,6 +203,16 @@ extension ManagerInterface {
         service.add(.urls(urls, isList: true), options, call) { result in
             answer(result.map { $0.map(\.description) })
         }
+    }
+
+    private func handOver(
+        _ call: Call,
+        _ answer: @escaping Answer<String>,
+        _ url: String,
+        _ options: [String: Value]
+    ) throws {
+        let options = try HandOverOptions(options)
+        service.begin { $0.handOverCalls.begin(url, options, call, answer, in: $0) }
     }
 }
 

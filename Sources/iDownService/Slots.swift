@@ -374,7 +374,7 @@ final class Slots {
         LiveState(
             bytes: transfer.live.bytes,
             bytesPerSecond: speed(of: id),
-            activity: transfer.live.activity.name,
+            activity: transfer.live.activity.rawValue,
             connections: UInt32(clamping: transfer.live.connections)
         )
     }
@@ -414,7 +414,7 @@ extension LiveState {
             guard attempt != record.attempt else { return self }
             // The last transfer ends before the next one begins.
             var live = self
-            live.activity = LiveProgress.Activity.connecting.name
+            live.activity = LiveProgress.Activity.connecting.rawValue
             return live
         case .paused, .waiting(.queue), .waiting(.offline), .waiting(.metered),
             .waiting(.battery), .waiting(.settings):
@@ -424,17 +424,6 @@ extension LiveState {
             return LiveState(bytes: bytes, bytesPerSecond: 0, activity: "", connections: 0)
         // A failed transfer may have dropped its bytes.
         case .waiting, .completed, .failed, .cancelled: return nil
-        }
-    }
-}
-
-extension LiveProgress.Activity {
-    /// The name of the activity in the contract.
-    fileprivate var name: String {
-        switch self {
-        case .connecting: "connecting"
-        case .transferring: "transferring"
-        case .verifying: "verifying"
         }
     }
 }

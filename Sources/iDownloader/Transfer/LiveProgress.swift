@@ -6,7 +6,7 @@ package import iDownState
 
 /// The present progress of a running transfer; any thread reads it without waiting.
 package final class LiveProgress: Sendable {
-    package enum Activity: Sendable {
+    package enum Activity: String, Sendable {
         case connecting, transferring, verifying
     }
 
