@@ -27,12 +27,7 @@ extension BusAnnouncer {
             let isRunning = now.record.state == .downloading
             let live = wasRunning ? before.live : now.live?.withoutSegments
             told[id] = isRunning ? live : nil
-            let differences = tellChange(
-                from: TaskProperties(before),
-                to: task,
-                wasRunning: wasRunning,
-                isRunning: isRunning
-            )
+            let differences = tellChange(from: TaskProperties(before), to: task)
             if let late {
                 tellObject(TaskNews(id: id, told: late.told, now: now))
             } else {
@@ -99,10 +94,9 @@ extension BusAnnouncer {
     /// - Returns: the properties that the task's object has to tell.
     private func tellChange(
         from before: TaskProperties,
-        to after: TaskProperties,
-        wasRunning: Bool,
-        isRunning: Bool
+        to after: TaskProperties
     ) -> [TaskProperty] {
+        let (wasRunning, isRunning) = (before.state == .downloading, after.state == .downloading)
         var differences = after.properties(changedSince: before)
         if wasRunning, isRunning {
             // The record's progress changes with each checkpoint, but progress is told at
@@ -117,8 +111,7 @@ extension BusAnnouncer {
         // The serial shows which of two signals is newer, even if both come from one commit.
         if !changes.isEmpty, !changes.contains(.serial) { changes.append(.serial) }
         // A changed query is a change too, although no signal contains the query.
-        let shown = after.withoutQueries
-        if !changes.isEmpty { tell(changes, of: shown) }
+        if !changes.isEmpty { tell(changes, of: after.withoutQueries) }
         return differences
     }
 
@@ -165,31 +158,25 @@ extension BusAnnouncer {
 
     private func tellProperties(_ changed: some BusType, of id: String) {
         guard isWatched, let path = TaskPath(id: id)?.objectPath else { return }
-        send { connection throws(BusError) in
-            try connection.emit(
-                Interface.propertiesChanged,
-                at: path,
-                written: WireWriter(Contract.taskInterface.rawValue, changed, [String]())
-            )
-        }
+        let contents = WireWriter(Contract.taskInterface.rawValue, changed, [String]())
+        emit(Interface.propertiesChanged, at: path, written: contents)
     }
 
     private func emit<each Content: BusType>(
         _ signal: Signal<repeat each Content>,
         _ contents: repeat each Content
     ) {
-        send { connection throws(BusError) in
-            try connection.emit(signal, at: Contract.managerPath, repeat each contents)
-        }
+        emit(signal, written: WireWriter(repeat each contents))
     }
 
     /// Sends a signal whose contents are already encoded.
     private func emit<each Content: BusType>(
         _ signal: Signal<repeat each Content>,
+        at path: ObjectPath = Contract.managerPath,
         written contents: WireWriter
     ) {
         send { connection throws(BusError) in
-            try connection.emit(signal, at: Contract.managerPath, written: contents)
+            try connection.emit(signal, at: path, written: contents)
         }
     }
 }
