@@ -271,33 +271,25 @@ struct OptionChecker: Sendable {
         edit.url = try options.url.map { url in try Self.reference(url).text }
         if let name = values.filename { try Self.check(name) }
         try checkWhenDone(values)
-        if !values.mirrors.isEmpty { edit.mirrors = try Self.mirrors(values.mirrors) }
-        if let checksum = try Self.checksum(values.checksum) { edit.checksum = .some(checksum) }
-        if let size = values.expectedSize { edit.expectedSize = .some(Int64(clamping: size)) }
-        if !values.headers.isEmpty { edit.headers = Self.headers(values) }
-        if let referrer = Self.referrer(values) { edit.referrer = .some(referrer) }
-        if let userAgent = values.userAgent { edit.userAgent = .some(userAgent) }
-        if let cookies = values.cookies { edit.cookies = .some(cookies) }
-        if let number = values.connections { edit.connections = .some(Int(number)) }
-        if let whenDone = Self.whenDone(values) { edit.whenDone = .some(whenDone) }
+        if !values.mirrors.isEmpty || options.cleared.contains(.mirrors) {
+            edit.mirrors = try Self.mirrors(values.mirrors)
+        }
+        edit.checksum = options.change(.checksum, to: try Self.checksum(values.checksum))
+        let size = values.expectedSize.map { Int64(clamping: $0) }
+        edit.expectedSize = options.change(.expectedSize, to: size)
+        if !values.headers.isEmpty || options.cleared.contains(.headers) {
+            edit.headers = Self.headers(values)
+        }
+        edit.referrer = options.change(.referrer, to: Self.referrer(values))
+        edit.userAgent = options.change(.userAgent, to: values.userAgent)
+        edit.cookies = options.change(.cookies, to: values.cookies)
+        edit.connections = options.change(.connections, to: values.connections.map(Int.init))
+        edit.whenDone = options.change(.whenDone, to: Self.whenDone(values))
         edit.onExisting = Self.onExisting(values)
         edit.speedLimit = values.speedLimit.map { Int64(clamping: $0) }
         edit.priority = values.priority
         edit.retryFor = values.retryFor.map { Int64(clamping: $0) }
         edit.fileName = values.filename
-        for option in options.cleared {
-            switch option {
-            case .checksum: edit.checksum = .some(nil)
-            case .expectedSize: edit.expectedSize = .some(nil)
-            case .mirrors: edit.mirrors = []
-            case .headers: edit.headers = []
-            case .referrer: edit.referrer = .some(nil)
-            case .userAgent: edit.userAgent = .some(nil)
-            case .cookies: edit.cookies = .some(nil)
-            case .connections: edit.connections = .some(nil)
-            case .whenDone: edit.whenDone = .some(nil)
-            }
-        }
         if let directory = values.directory {
             edit.directory = try await engine.folders.prepare(
                 directory,
@@ -425,6 +417,13 @@ struct OptionChecker: Sendable {
         } catch {
             throw ManagerError(.invalidOption, error.message)
         }
+    }
+}
+
+extension EditOptions {
+    /// Returns what becomes of a value: nil where it stays as it is, nil in it where it is cleared.
+    fileprivate func change<Content>(_ option: Clearable, to content: Content?) -> Content?? {
+        cleared.contains(option) ? .some(nil) : content.map { .some($0) }
     }
 }
 
