@@ -244,7 +244,11 @@ package actor Callers {
         guard let credentials = try? await credentials(of: name, over: connection) else {
             return nil
         }
-        if let label = credentials[.securityLabel]?.text, let snap = CallerProbe.snap(label: label)
+        // A zero byte may end the label.
+        if let label = credentials[.securityLabel].flatMap({ try? [UInt8](busValue: $0) }),
+            let snap = CallerProbe.snap(
+                label: String(decoding: label.prefix { $0 != 0 }, as: UTF8.self)
+            )
         {
             return .application("snap/" + snap)
         }
@@ -304,17 +308,6 @@ extension String {
     fileprivate static let process = "ProcessID"
     fileprivate static let processDescriptor = "ProcessFD"
     fileprivate static let securityLabel = "LinuxSecurityLabel"
-}
-
-extension Value {
-    /// The text in an array of bytes, without the zero byte that may end it.
-    fileprivate var text: String? {
-        guard case .array(_, let values) = self else { return nil }
-        let bytes = values.compactMap { value in
-            if case .byte(let byte) = value { byte } else { nil }
-        }
-        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
 }
 
 /// The sender of a call, as far as it decides what the call may do.

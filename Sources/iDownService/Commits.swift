@@ -33,8 +33,8 @@ final class Commits {
     private var teller: Task<Void, Never>?
     /// The records as last told of tasks whose latest changes are told with a later one.
     private var known: [TaskID: Shared<TaskRecord>] = [:]
-    /// Fills slots again some time after the store has failed; nil where no such wait runs.
-    private var retry: Task<Void, Never>?
+    /// Fills slots again some time after the store has failed.
+    private let retry = WantedWork()
     private var isClosed = false
 
     /// Whether everything is committed and told.
@@ -122,7 +122,10 @@ final class Commits {
                 entry?.refuse(error)
                 guard entry == nil else { continue }
                 coordinator.log.error("the queue cannot be moved on: \(error)")
-                fillSlotsLater(in: coordinator)
+                // A full disk may have room by then.
+                retry.want(after: Coordinator.storeRetryInterval, in: coordinator) {
+                    coordinator.fillSlots()
+                }
             }
         }
         return committed
@@ -145,16 +148,6 @@ final class Commits {
         }
         bodies.append { Queue.Outcome(changes: try pass.run($0)) {} }
         return (await coordinator.store.commit(bodies), pass)
-    }
-
-    /// Fills slots again after the store has failed; a full disk may have room by then.
-    private func fillSlotsLater(in coordinator: isolated Coordinator) {
-        guard retry == nil, !coordinator.isStopping else { return }
-        retry = Task {
-            try? await coordinator.time.sleep(for: Coordinator.storeRetryInterval)
-            retry = nil
-            coordinator.fillSlots()
-        }
     }
 
     // MARK: Telling

@@ -10,12 +10,6 @@ import iDownloader
 /// The new download is a task of its own, and stays one unless the user decides otherwise. So the
 /// file is never lost, and a web page cannot change another task.
 final class FreshLinks {
-    /// The question that the user was asked last; answers to earlier ones have no effect.
-    private struct Question {
-        let task: TaskID
-        let new: TaskID
-    }
-
     /// How long the task has to get further with the new link.
     private static let patience: Duration = .seconds(60)
     /// The time between two looks at the task.
@@ -25,7 +19,8 @@ final class FreshLinks {
 
     /// The answers to downloads that were handed over lately, by task.
     private var offers: [TaskID: OfferedFile] = [:]
-    private var question: Question?
+    /// The question that the user was asked last; answers to earlier ones have no effect.
+    private var question: (task: TaskID, new: TaskID)?
 
     /// Keeps the answer that the server gave to a hand-over.
     func keep(_ file: OfferedFile, for id: TaskID) {
@@ -54,7 +49,7 @@ final class FreshLinks {
         guard let record = records.first(where: { $0.id != new && link.mayContinue($0) }) else {
             return nil
         }
-        question = Question(task: record.id, new: new)
+        question = (record.id, new)
         return coordinator.snapshot(of: Shared(record))
     }
 

@@ -23,8 +23,6 @@ final class HandOverCalls {
     }
 
     private var tokens: [String: Calls] = [:]
-    private var tasks: [Int: Task<Void, Never>] = [:]
-    private var last = 0
 
     /// Adds a download that a browser holds, as provisional, if the server gives idown the answer
     /// that it gave the browser.
@@ -43,12 +41,7 @@ final class HandOverCalls {
         in service: isolated ManagerService
     ) {
         let deadline = service.coordinator.time.now + HandOvers.patience
-        last += 1
-        let number = last
-        tasks[number] = Task {
-            await serve(url, options, call, until: deadline, answer, in: service)
-            tasks[number] = nil
-        }
+        Task { await serve(url, options, call, until: deadline, answer, in: service) }
     }
 
     private func serve(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import iDownBus
+import iDownState
 
 /// A URI that the desktop passes on to be opened: taken apart, but not checked yet.
 ///
@@ -55,12 +56,7 @@ enum OpenedURI: Hashable, Sendable {
     /// Returns whether encodeURIComponent leaves a byte as it is (ECMA-262): RFC 3986's unreserved
     /// characters and five marks that separate nothing.
     private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~!*'()".utf8.contains(byte)
-        }
+        byte.isLetterOrDigit || "-._~!*'()".utf8.contains(byte)
     }
 
     // MARK: Files
@@ -91,8 +87,8 @@ enum OpenedURI: Hashable, Sendable {
         var rest = text
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(hexValue),
-                    let low = rest.popFirst().flatMap(hexValue)
+                guard let high = rest.popFirst()?.hexadecimalValue,
+                    let low = rest.popFirst()?.hexadecimalValue
                 else { throw refusal("In a link % must be followed by two hexadecimal digits.") }
                 bytes.append(high << 4 | low)
             } else if mayStandBare(byte) {
@@ -128,9 +124,5 @@ enum OpenedURI: Hashable, Sendable {
             if expected == UInt8(ascii: ":") { isScheme = false }
         }
         return true
-    }
-
-    private static func hexValue(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map(UInt8.init)
     }
 }

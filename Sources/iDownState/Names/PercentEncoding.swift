@@ -51,7 +51,7 @@ package enum PercentEncoding {
 
 extension UInt8 {
     /// The value of a hexadecimal digit; nil for anything else.
-    var hexadecimalValue: UInt8? {
+    package var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
