@@ -191,11 +191,8 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
 
     /// An iterator.
     public struct Iterator: AsyncIteratorProtocol {
-        private let client: ManagerClient
-        private let properties: [TaskProperty]
-        private let asks: Bool
-        /// The moment at which to begin; nil once used, and to begin with the whole list.
-        private var start: Start?
+        /// What to follow; its start is nil once used.
+        private var sequence: ListNewsSequence
         private var signals: SignalSequence<Proxy.Event>.Iterator?
         private var rest: [ListNews] = []
         /// The position of the last complete answer; nil before the first one.
@@ -214,11 +211,8 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
         private var hasBegun: Bool
 
         init(_ sequence: ListNewsSequence) {
-            client = sequence.client
-            properties = sequence.properties
-            asks = sequence.asks
-            start = sequence.start
-            hasBegun = start != nil
+            self.sequence = sequence
+            hasBegun = sequence.start != nil
         }
 
         /// Returns the next news; nil at the end of the connection.
@@ -245,16 +239,16 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
         }
 
         private mutating func listen() async throws(ManagerError) {
-            if let start {
+            if let start = sequence.start {
                 (signals, position) = (start.signals.makeAsyncIterator(), start.position)
             } else {
-                signals = try await client.signalsAndOwners().makeAsyncIterator()
+                signals = try await sequence.client.signalsAndOwners().makeAsyncIterator()
             }
-            (reading, isBehind) = (nil, asks && start == nil)
-            if !asks { rest = [.anew] }
+            (reading, isBehind) = (nil, sequence.asks && sequence.start == nil)
+            if !sequence.asks { rest = [.anew] }
             // The present owner; if no service runs, the first call starts one.
-            if case .owner(nil) = try? await signals?.next() { isNextKnown = start != nil }
-            start = nil
+            if case .owner(nil) = try? await signals?.next() { isNextKnown = sequence.start != nil }
+            sequence.start = nil
         }
 
         /// Reads one signal; false at the end.
@@ -271,7 +265,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             switch event {
             case nil: return false
             case .owner(nil): rest = [.left]
-            case .owner where !asks: rest = [.anew]
+            case .owner where !sequence.asks: rest = [.anew]
             case .owner:
                 rest = [.came]
                 // The pages of the previous service are void.
@@ -281,7 +275,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 let news = ManagerNews(signal)
                 rest = [news?.ofList].compactMap(\.self)
                 guard case .added(let ids, _) = news else { break }
-                guard asks else {
+                guard sequence.asks else {
                     rest = [.anew]
                     break
                 }
@@ -297,7 +291,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 do throws(ManagerError) {
                     try await askForPage()
                 } catch  where Self.isOlder(error.code) {
-                    let tasks = try await client.allTasks()
+                    let tasks = try await sequence.client.allTasks()
                     end(with: [.anew, .page(tasks), .whole(0)])
                 }
             } catch {
@@ -326,7 +320,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
 
         private mutating func askForPage() async throws(ManagerError) {
             if reading == nil {
-                let list = try await client.listID()
+                let list = try await sequence.client.listID()
                 if position?.list != list {
                     position = nil
                     announced = []
@@ -334,11 +328,11 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 }
                 var query = ChangesQuery()
                 query.list = list
-                query.properties = properties
+                query.properties = sequence.properties
                 reading = (list, query)
             }
             guard let (list, query) = reading else { return }
-            let page = try await client.page(of: query, since: position?.serial ?? 0)
+            let page = try await sequence.client.page(of: query, since: position?.serial ?? 0)
             append(page.tasks)
             reading?.query.next = page.next
             // Only the first page is short, so that it arrives early.

@@ -92,13 +92,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .id, .addedBy, .createdAt: .constant
         case .downloadedBytes, .speed, .progress, .connections, .segments: .never
-        case .serial, .url, .fileName, .directory, .path, .state, .activity, .hold, .totalBytes,
-            .errorCode,
-            .errorMessage, .attempts, .retryAt, .resumable, .priority, .speedLimit,
-            .maxConnections, .retryFor, .integrity, .mimeType, .checksum, .referrer, .mirrors,
-            .expectedSize, .userAgent, .headerNames, .whenDone, .onExisting, .finishedAt,
-            .listedTasks:
-            .changes
+        default: .changes
         }
     }
 
