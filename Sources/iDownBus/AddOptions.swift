@@ -23,7 +23,7 @@ public struct AddOptions: Hashable, Sendable {
     /// Request headers, at most 64.
     ///
     /// They are only sent to the URL's own scheme, host and port.
-    public var headers: [Header]
+    public var headers: [Header] = []
     /// The page that the link is on, sent as Referer.
     public var referrer: String?
     /// The User-Agent header to send; nil means idown's own.
@@ -40,7 +40,7 @@ public struct AddOptions: Hashable, Sendable {
     public var onExisting: OnExisting?
     /// More URLs of the same file, at most ``Contract/maximumMirrors`` of together at most
     /// ``Contract/maximumMirrorBytes``.
-    public var mirrors: [String]
+    public var mirrors: [String] = []
     /// The digest that the file must have: `sha-256=<hex>`, or with `sha-1`, `sha-512` or `md5`.
     public var checksum: String?
     /// The length that the file must have, in bytes.
@@ -53,10 +53,7 @@ public struct AddOptions: Hashable, Sendable {
     public var whenDone: WhenDone?
 
     /// Creates options that leave everything to the service.
-    public init() {
-        headers = []
-        mirrors = []
-    }
+    public init() {}
 
     /// What to do if the name is taken.
     public enum OnExisting: String, CaseIterable, Hashable, Sendable {

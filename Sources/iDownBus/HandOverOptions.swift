@@ -7,7 +7,7 @@ public struct HandOverOptions: Hashable, Sendable {
     /// The options of the download; ``AddOptions/token`` is required.
     ///
     /// `directory`, `filename`, `whenDone` and `paused` are refused.
-    public var download: AddOptions
+    public var download = AddOptions()
     /// The status of the response that the browser got.
     public var status: UInt32?
     /// The length that the response announced, in bytes; nil if it announced none.
@@ -23,13 +23,11 @@ public struct HandOverOptions: Hashable, Sendable {
     /// The host and port of the browser's proxy for the URL; nil if it uses none, or does not know.
     public var proxy: String?
     /// Whether the download comes from a private window.
-    public var isPrivate: Bool
+    public var isPrivate = false
 
     /// Creates options with a token, without anything from the browser.
     public init(token: String) {
-        download = AddOptions()
         download.token = token
-        isPrivate = false
     }
 }
 
@@ -86,8 +84,6 @@ extension HandOverOptions {
                 "cannot be chosen for a download that a browser hands over"
             )
         }
-        download = AddOptions()
-        isPrivate = false
         try Self.table.read(dictionary, into: &self)
         guard download.token != nil else { throw OptionName("token").refusal("must be given") }
     }

@@ -59,7 +59,7 @@ extension ManagerClient {
     ) async throws(ManagerError) -> (
         serial: UInt64, next: String, tasks: [TaskProperties], removed: [String]
     ) {
-        let (serial, next, tasks, removed) = try await call(
+        try await call(
             Contract.Method.getChangesSince,
             serial,
             query.dictionary,
@@ -68,7 +68,6 @@ extension ManagerClient {
             [TaskProperties].self,
             [String].self
         )
-        return (serial, next, tasks, removed)
     }
 
     /// Returns the id of the list of tasks, which changes when the list is created again or

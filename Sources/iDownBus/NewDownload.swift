@@ -52,16 +52,13 @@ extension NewDownload {
     private static func read(
         _ dictionaries: [[String: Value]]
     ) throws(ManagerError) -> [NewDownload] {
-        var downloads: [NewDownload] = []
-        downloads.reserveCapacity(dictionaries.count)
-        for dictionary in dictionaries {
+        try dictionaries.enumerated().map { index, dictionary throws(ManagerError) in
             do throws(ManagerError) {
-                downloads.append(try NewDownload(dictionary))
+                return try NewDownload(dictionary)
             } catch {
-                throw error.named(by: name(ofPlace: downloads.count))
+                throw error.named(by: name(ofPlace: index))
             }
         }
-        return downloads
     }
 
     private init(_ dictionary: [String: Value]) throws(ManagerError) {
