@@ -114,7 +114,10 @@ final class HandOvers {
             (try transaction.makeID(), [])
         }
         try coordinator.refuseWhileStopping()
-        var start = begin(wish, as: id, token, in: coordinator)
+        let asked = TaskRecord(wish, id: id, at: coordinator.time.date)
+        var start = HeadStart(asked, on: coordinator.engine, for: coordinator) { word in
+            coordinator.post { $0.handOvers.words.release(token, with: .success(word)) }
+        }
         do {
             let rest = max(.zero, deadline - coordinator.time.now)
             let word = await words.wait(for: token, atMost: rest, in: coordinator)
@@ -161,18 +164,6 @@ final class HandOvers {
         )
         guard obstacle == nil, !coordinator.holds.isAsleep else {
             throw ServiceRefusal.disagreed("idown cannot start a download now.")
-        }
-    }
-
-    private func begin(
-        _ wish: NewTask,
-        as id: TaskID,
-        _ token: String,
-        in coordinator: isolated Coordinator
-    ) -> HeadStart {
-        let record = TaskRecord(wish, id: id, at: coordinator.time.date)
-        return HeadStart(record, on: coordinator.engine, for: coordinator) { word in
-            coordinator.post { $0.handOvers.words.release(token, with: .success(word)) }
         }
     }
 

@@ -79,7 +79,9 @@ final class LoginCustody {
             do {
                 if !hasCompared { try await compare(with: vault, for: coordinator) }
                 try await moveLogins(into: vault, for: coordinator)
-                try await forgetReleased(by: vault, for: coordinator)
+                let ids = released
+                released = []
+                for id in ids { try await forget(id, by: vault, for: coordinator) }
             } catch {
                 // Logins that could not be moved stay in the list until something changes.
                 coordinator.log.debug("logins stay in the list for now: \(error)")
@@ -163,15 +165,6 @@ final class LoginCustody {
     /// Ids beyond the limit are found when vault and list are compared.
     private func release(_ id: String) {
         if released.count < Self.mostKnown { released.insert(id) } else { hasCompared = false }
-    }
-
-    private func forgetReleased(
-        by vault: any LoginVault,
-        for coordinator: isolated Coordinator
-    ) async throws {
-        let ids = released
-        released = []
-        for id in ids { try await forget(id, by: vault, for: coordinator) }
     }
 
     /// Deletes logins from the vault if no task has them any more.

@@ -153,22 +153,16 @@ struct OptionChecker: Sendable {
         of downloads: [NewDownload],
         except known: Set<Int>
     ) async throws(ManagerError) -> [(URLReference, FileFacts)?] {
-        var files: [(URLReference, FileFacts)?] = []
-        files.reserveCapacity(downloads.count)
-        for (index, download) in downloads.enumerated() {
-            guard !known.contains(index) else {
-                files.append(nil)
-                continue
-            }
+        try downloads.enumerated().map { index, download throws(ManagerError) in
+            guard !known.contains(index) else { return nil }
             let place = NewDownload.name(ofPlace: index)
             let url = try reference(download.url, place: place)
             do throws(ManagerError) {
-                files.append((url, try FileFacts(download.options)))
+                return (url, try FileFacts(download.options))
             } catch {
                 throw error.named(by: place)
             }
         }
-        return files
     }
 
     /// Checks the options that apply to every task, creates the folder, and applies the options.

@@ -12,7 +12,6 @@ final class Probes {
     private static let patience: Duration = .seconds(60)
 
     private var clients: [String: Int] = [:]
-    private var count = 0
     private var last: Int64 = 0
 
     /// Asks a server about a file for a client.
@@ -25,17 +24,16 @@ final class Probes {
         in service: isolated ManagerService
     ) async throws -> OfferedFile {
         let limits = Contract.pendingProbes
+        let count = clients.values.reduce(0, +)
         guard count < limits.all, clients[client, default: 0] < limits.client else {
             throw ServiceRefusal.limitExceeded(
                 "Too many servers are asked at once: at most \(limits.client) per client and"
                     + " \(limits.all) in all."
             )
         }
-        count += 1
         clients[client, default: 0] += 1
         last += 1
         defer {
-            count -= 1
             let left = clients[client, default: 1] - 1
             clients[client] = left > 0 ? left : nil
         }
