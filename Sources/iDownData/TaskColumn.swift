@@ -358,35 +358,6 @@ extension TaskColumn {
     ]
 }
 
-extension TaskState {
-    /// The hold of a waiting task; nil in any other state.
-    fileprivate var hold: Hold? {
-        guard case .waiting(let hold) = self else { return nil }
-        return hold
-    }
-}
-
-extension Hold {
-    var name: String {
-        switch self {
-        case .queue: "queue"
-        case .retry: "retry"
-        case .offline: "offline"
-        case .metered: "metered"
-        case .battery: "battery"
-        case .space: "space"
-        case .settings: "settings"
-        }
-    }
-
-    fileprivate var retryAt: WallTime? {
-        switch self {
-        case .queue, .offline, .metered, .battery, .space, .settings: nil
-        case .retry(let time): time
-        }
-    }
-}
-
 extension Intent {
     fileprivate var name: String {
         switch self {

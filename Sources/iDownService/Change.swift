@@ -179,7 +179,6 @@ extension TaskState {
 
     /// What a task waits for; nil where it does not wait, or waits only for a slot.
     fileprivate var holdName: String? {
-        guard case .waiting(let hold) = self, hold != .queue else { return nil }
-        return "\(hold)".prefix { $0 != "(" }.description
+        hold == .queue ? nil : hold?.name
     }
 }

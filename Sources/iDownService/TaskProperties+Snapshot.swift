@@ -22,7 +22,10 @@ extension TaskProperties {
             ?? (record.state == .downloading ? .connecting : .none)
         if snapshot.isVerifying { activity = .verifying }
         if record.isMoving { activity = .moving }
-        apply(record.state)
+        if let hold = record.state.hold {
+            self.hold = Hold(rawValue: hold.name)
+            retryAt = UInt64(clamping: hold.retryAt?.microseconds ?? 0)
+        }
         downloadedBytes = UInt64(clamping: live?.bytes ?? record.segments.byteCount)
         totalBytes = record.remote.total ?? -1
         speed = live?.bytesPerSecond ?? 0
@@ -53,21 +56,6 @@ extension TaskProperties {
         createdAt = UInt64(clamping: record.createdAt.microseconds)
         finishedAt = UInt64(clamping: record.finishedAt?.microseconds ?? 0)
         listedTasks = record.listedTasks.map(\.description)
-    }
-
-    private mutating func apply(_ state: TaskState) {
-        switch state {
-        case .waiting(.queue): hold = .queue
-        case .waiting(.retry(let deadline)):
-            hold = .retry
-            retryAt = UInt64(clamping: deadline.microseconds)
-        case .waiting(.offline): hold = .offline
-        case .waiting(.metered): hold = .metered
-        case .waiting(.battery): hold = .battery
-        case .waiting(.space): hold = .space
-        case .waiting(.settings): hold = .settings
-        case .downloading, .paused, .completed, .failed, .cancelled: break
-        }
     }
 
     static func progress(_ bytes: UInt64, _ total: Int64?) -> Double {

@@ -21,6 +21,24 @@ package enum Hold: Hashable, Sendable {
 extension Hold {
     /// The holds that end when conditions change, not by a slot or at a time.
     package static let byTheWorld: [Hold] = [.offline, .metered, .battery, .space, .settings]
+
+    /// The name in the contract and in the list.
+    package var name: String {
+        switch self {
+        case .queue: "queue"
+        case .retry: "retry"
+        case .offline: "offline"
+        case .metered: "metered"
+        case .battery: "battery"
+        case .space: "space"
+        case .settings: "settings"
+        }
+    }
+
+    /// When the task is tried again; nil for a hold that ends otherwise.
+    package var retryAt: WallTime? {
+        if case .retry(let time) = self { time } else { nil }
+    }
 }
 
 /// The state of a task.
@@ -53,6 +71,12 @@ package enum TaskState: Hashable, Sendable {
         case .failed: .failed
         case .cancelled: .cancelled
         }
+    }
+
+    /// The hold of a waiting task; nil in any other state.
+    package var hold: Hold? {
+        guard case .waiting(let hold) = self else { return nil }
+        return hold
     }
 
     /// Whether the task waits for its next try.
