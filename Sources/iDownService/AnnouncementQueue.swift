@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import iDownState
 
 /// The changes of tasks that are still to be told: at most one entry a task, which merges them.
@@ -134,21 +135,5 @@ struct AnnouncementQueue {
         }
         self = AnnouncementQueue()
         return replies
-    }
-}
-
-/// A queue of items, first in, first out, that frees what is taken.
-struct Lane<Item> {
-    /// The first items in reverse order, the very first one at the end.
-    private var front: [Item] = []
-    private var back: [Item] = []
-
-    var isEmpty: Bool { front.isEmpty && back.isEmpty }
-
-    mutating func append(_ item: Item) { back.append(item) }
-
-    mutating func takeFirst() -> Item? {
-        if front.isEmpty { (front, back) = (back.reversed(), []) }
-        return front.popLast()
     }
 }

@@ -53,19 +53,10 @@ final class PendingCalls {
         var bytes = 0
         /// The number of calls that tasks are serving.
         var served = 0
-        /// The ids and starts of the queued calls that came last, the oldest first.
-        var last: [(Int, () -> Void)] = []
-        /// The ids and starts of the queued calls that came before `last`, the newest first.
-        var first: [(Int, () -> Void)] = []
+        /// The ids and starts of the queued calls.
+        var line = Lane<(Int, () -> Void)>()
 
-        var hasLine: Bool { !last.isEmpty || !first.isEmpty }
-
-        mutating func takeFirst() -> (Int, () -> Void)? {
-            if first.isEmpty { (first, last) = (last.reversed(), []) }
-            guard let start = first.popLast() else { return nil }
-            served += 1
-            return start
-        }
+        var hasLine: Bool { !line.isEmpty }
     }
 
     private static let callSize = 128
@@ -141,7 +132,7 @@ final class PendingCalls {
             let (served, hasLine) = loads[entry.sender].map({ ($0.served, $0.hasLine) })
         else { return start }
         guard !hasLine, !hasTask || served < Self.mostServed else {
-            loads[entry.sender]?.last.append((id, start))
+            loads[entry.sender]?.line.append((id, start))
             return nil
         }
         guard hasTask else { return start }
@@ -159,7 +150,9 @@ final class PendingCalls {
     /// Removes and returns the start of a queued call that may start now; nil if there is none.
     func takeDue() -> (() -> Void)? {
         while !due.isEmpty {
-            guard let (id, start) = loads[due.removeFirst()]?.takeFirst() else { continue }
+            let sender = due.removeFirst()
+            guard let (id, start) = loads[sender]?.line.takeFirst() else { continue }
+            loads[sender]?.served += 1
             running[id]?.isServed = true
             return start
         }
