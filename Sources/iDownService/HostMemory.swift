@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Executors
 import Logging
 import iDownData
 import iDownState
@@ -22,7 +23,8 @@ final class HostMemory {
         guard let file, writer == nil, let news = coordinator.engine.takeHostNews() else { return }
         writer = Task {
             do {
-                try await Self.write(news, to: file)
+                // The bus has other calls to serve.
+                try await aside { try file.write(news, now: .now) }
             } catch {
                 // The next run of the service has to learn these hosts again.
                 coordinator.log.warning("what was learned of hosts could not be written: \(error)")
@@ -36,11 +38,5 @@ final class HostMemory {
     func finish(in coordinator: isolated Coordinator) async {
         keepNews(in: coordinator)
         await writer?.value
-    }
-
-    /// Writes on another thread, because the bus has other calls to serve.
-    @concurrent
-    private static func write(_ news: [HostKnowledge], to file: HostsFile) async throws {
-        try file.write(news, now: .now)
     }
 }

@@ -309,21 +309,12 @@ struct OptionChecker: Sendable {
         _ urls: [String],
         _ isList: Bool
     ) async throws -> [URLReference] {
-        urls.count > 100 ? try await readAside(urls, isList) : try read(urls, isList)
-    }
-
-    @concurrent
-    private static func readAside(
-        _ urls: [String],
-        _ isList: Bool
-    ) async throws -> [URLReference] {
-        try read(urls, isList)
-    }
-
-    private static func read(_ urls: [String], _ isList: Bool) throws -> [URLReference] {
-        try urls.enumerated().map { index, url in
-            try reference(url, place: isList ? "URL \(index + 1): " : "")
+        let read: @Sendable () throws -> [URLReference] = {
+            try urls.enumerated().map { index, url in
+                try reference(url, place: isList ? "URL \(index + 1): " : "")
+            }
         }
+        return urls.count > 100 ? try await aside(read) : try read()
     }
 
     /// Checks one URL; `place` begins the text of an error.
