@@ -156,7 +156,6 @@ extension Transaction {
         var selection = Selection()
         var changes: [Change] = []
         var seen: Set<TaskID> = []
-        var publishing: [TaskID] = []
         var unreadable: Set<TaskID> = []
         for id in ids where seen.insert(id).inserted {
             do {
@@ -164,16 +163,14 @@ extension Transaction {
                     throw ServiceRefusal.noSuchTask(id.description)
                 }
                 if before.mustSettle(before: command, onStuckDisk: stuck.contains(id)) {
-                    publishing.append(id)
+                    selection.publishing.append(id)
                 }
             } catch StoreFailure.corruptRecord where command == .remove {
                 unreadable.insert(id)
             }
         }
-        guard publishing.isEmpty || mayPassOver else {
-            selection.publishing = publishing
-            return (selection, [])
-        }
+        guard selection.publishing.isEmpty || mayPassOver else { return (selection, []) }
+        selection.publishing = []
         for id in ids where seen.remove(id) != nil {
             if unreadable.contains(id) {
                 changes.append(try removeUnreadable(id))
@@ -188,8 +185,7 @@ extension Transaction {
                 let change = try change(id) {
                     try $0.apply(command, onStuckDisk: stuck.contains(id))
                 }
-                guard let change else { continue }
-                guard !change.effects.isEmpty else { continue }
+                guard let change, !change.effects.isEmpty else { continue }
                 changes.append(change)
                 selection.changed.append(id)
             } catch is Refusal {
