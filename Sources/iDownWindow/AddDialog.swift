@@ -69,11 +69,14 @@ final class AddDialog {
                         classes: ["heading"],
                         ["hexpand": true]
                     ), choose,
-                ]), scrolled, .box(spacing: 12, [facts, lookUp]),
+                ]), tasks.pulse.banner(), scrolled, .box(spacing: 12, [facts, lookUp]),
                 form.box, start,
             ]
         )
-        dialog.accepted = { await self.add() }
+        dialog.accepted = {
+            tasks.pulse.check()
+            await self.add()
+        }
         dialog.complainAfterwards = { [weak tasks] in tasks?.say($0) }
         dialog.object.on("destroy") { _ in self.probes.stop() }
         buffer.on("changed") { _ in self.read() }
@@ -170,7 +173,9 @@ final class AddDialog {
     }
 
     private func ask() {
-        probes.ask(links.mistakes.isEmpty ? questions.filter(isAllowed) : [])
+        let allowed = links.mistakes.isEmpty ? questions.filter(isAllowed) : []
+        if !allowed.isEmpty { tasks.pulse.check() }
+        probes.ask(allowed)
     }
 
     private func isAllowed(_ question: LinkProbes.Question) -> Bool {

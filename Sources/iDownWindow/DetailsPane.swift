@@ -21,6 +21,8 @@ final class DetailsPane {
     private let expander: Object
     private let verify: Object
     private(set) var id: String?
+    /// Whether the last question for the details brought an error.
+    private var isBehind = false
     /// The number of selected downloads.
     private var count = 0
     private var isOpen = false
@@ -76,6 +78,7 @@ final class DetailsPane {
     func show(_ id: String?, of count: Int) {
         guard id != self.id || id == nil && count != self.count else { return }
         (self.id, self.count) = (id, count)
+        clear()
         look()
     }
 
@@ -85,10 +88,11 @@ final class DetailsPane {
         look()
     }
 
-    /// Updates the pane if its download is one of these; a running one is updated every second
-    /// anyway.
-    func renew(_ ids: Set<String>) {
-        if looker == nil, let id, ids.contains(id) { look() }
+    /// Updates the pane if its download is one of these, or if the last question brought an error.
+    ///
+    /// A running download is updated every second anyway.
+    func renew(_ ids: Set<String> = []) {
+        if looker == nil, let id, isBehind || ids.contains(id) { look() }
     }
 
     /// Loads the details of the download, and again every second while it runs.
@@ -96,6 +100,7 @@ final class DetailsPane {
         looker?.cancel()
         looker = nil
         guard isOpen, let id else { return show(TaskProperties()) }
+        tasks.pulse.check()
         let client = client
         looker = Task { [weak self] in
             while await self?.lookOnce(at: id, client) == true {
@@ -108,7 +113,10 @@ final class DetailsPane {
 
     /// - Returns: Whether the download runs and is still the one that the pane shows.
     private func lookOnce(at id: String, _ client: ManagerClient) async -> Bool {
-        guard let task = try? await client.getTask(id) else { return false }
+        let answer = try? await client.getTask(id)
+        guard !Task.isCancelled else { return false }
+        isBehind = answer == nil
+        guard let task = answer else { return false }
         let connections = (try? await client.connections(of: id)) ?? []
         let isExpanded = expander.flag("expanded")
         let entries = isExpanded ? (try? await client.history(of: id)) ?? [] : []
@@ -119,12 +127,26 @@ final class DetailsPane {
         return task.state == .downloading
     }
 
+    /// Takes the facts of the download before away, and shows what the row of this one tells.
+    private func clear() {
+        guard let id, let task = RowModel.shared.pages[id] else { return show(TaskProperties()) }
+        show(task, facts: [])
+        for object in [picture.area, plot.area, connections] { object.set("visible", false) }
+        history.set("label", "")
+    }
+
     private func show(_ task: TaskProperties) {
+        show(task, facts: task.id.isEmpty ? [] : TaskDetails.facts(task, Self.time))
+    }
+
+    private func show(_ task: TaskProperties, facts: [TaskDetails.Fact]) {
         let isEmpty = task.id.isEmpty
         let none =
-            count > 1
-            ? counted("{count} selected", "{count} selected", UInt(count))
-            : translated("No download is selected")
+            switch count {
+            case 0: translated("No download is selected")
+            case 1: ""
+            default: counted("{count} selected", "{count} selected", UInt(count))
+            }
         title.set("label", .text(isEmpty ? none : RowText(task).name))
         // The grid of facts stays: GTK 4.8 keeps the height that a hidden grid had without its texts.
         for object in [picture.area, plot.area, connections, expander] {
@@ -132,7 +154,6 @@ final class DetailsPane {
         }
         verify.set("visible", .flag(task.state == .completed))
         gtk_widget_set_visible(gtk_widget_get_parent(verify.widget), isEmpty ? 0 : 1)
-        let facts = isEmpty ? [] : TaskDetails.facts(task, Self.time)
         guard facts != shownFacts else { return }
         let isSameShape = facts.map(\.title) == shownFacts.map(\.title)
         shownFacts = facts

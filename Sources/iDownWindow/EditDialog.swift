@@ -33,12 +33,18 @@ final class EditDialog {
             over: window,
             title: isForLink ? translated("A Fresh Link") : translated("Change a Download"),
             button: translated("Apply"),
-            [.label(name, classes: ["heading"], ["wrap": true, "wrap-mode": 2]), form.box]
+            [
+                tasks.pulse.banner(),
+                .label(name, classes: ["heading"], ["wrap": true, "wrap-mode": 2]), form.box,
+            ]
         )
         link.text = isForLink ? "" : task.url
         link.isEnabled = task.state != .completed && task.state != .cancelled
         form.show(task)
-        dialog.accepted = { await self.apply() }
+        dialog.accepted = {
+            tasks.pulse.check()
+            await self.apply()
+        }
         dialog.complainAfterwards = { [weak tasks] in tasks?.say($0) }
         link.changed = { [weak self] in self?.judge() }
         form.changed = { [weak self] in self?.judge() }

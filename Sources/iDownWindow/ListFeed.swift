@@ -13,6 +13,7 @@ final class ListFeed {
     }
 
     let client: ManagerClient
+    let pulse: Pulse
     private let model = RowModel.shared
     private let announcer: Announcer
     private(set) var phase = Phase.loading
@@ -52,8 +53,9 @@ final class ListFeed {
     private static let rest = 10
     private static let longestRest: Duration = .seconds(2)
 
-    init(_ client: ManagerClient, _ announcer: Announcer) {
+    init(_ client: ManagerClient, _ announcer: Announcer, _ pulse: Pulse) {
         self.client = client
+        self.pulse = pulse
         self.announcer = announcer
         model.ask = { [weak self] questions in
             guard let self else { return }
@@ -155,6 +157,7 @@ final class ListFeed {
     }
 
     private func ask(_ question: TaskPages.Question) async {
+        pulse.check()
         do throws(ManagerError) {
             let (tasks, total) = try await Self.find(question.query, client)
             let (changed, isOld) = model.take(tasks, total: Int(total), for: question)

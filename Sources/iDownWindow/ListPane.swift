@@ -45,7 +45,11 @@ final class ListPane {
         failure = .statusPage("network-error-symbolic", translated("The List Cannot Be Shown"), "")
         chips = FilterChips()
         titles = SortTitles()
-        box = .box(vertical: true, spacing: 0, [chips.box, banner, titles.box, stack])
+        box = .box(
+            vertical: true,
+            spacing: 0,
+            [chips.box, banner, feed.pulse.banner(), titles.box, stack]
+        )
         banner.set(
             "child",
             .object(

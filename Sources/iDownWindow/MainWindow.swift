@@ -64,9 +64,10 @@ final class MainWindow {
         )
         let messages = Messages()
         announcer = Announcer(client)
-        feed = ListFeed(client, announcer)
+        let pulse = Pulse(connection)
+        feed = ListFeed(client, announcer, pulse)
         pane = ListPane(feed)
-        tasks = TaskActions(client, connection, messages, announcer)
+        tasks = TaskActions(client, connection, messages, announcer, pulse)
         details = DetailsPane(client, tasks)
         arrivals = Arrivals(object, tasks)
         actions = Actions(map: object)
@@ -274,6 +275,7 @@ final class MainWindow {
     private func listChanged() {
         pane.update()
         if feed.phase != .loading { presentFirst() }
+        details.renew()
         let speed = feed.counts[.downloading] ?? 0
         let text =
             speed > 0

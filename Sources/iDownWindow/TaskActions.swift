@@ -14,6 +14,7 @@ final class TaskActions {
     private let connection: Connection
     private let messages: Messages
     private let announcer: Announcer
+    let pulse: Pulse
     /// The action that is carried out when the message that offers Undo is over; nil for none.
     private var pending: Pending?
     /// The action that is being carried out; the closing window waits for it.
@@ -71,12 +72,14 @@ final class TaskActions {
         _ client: ManagerClient,
         _ connection: Connection,
         _ messages: Messages,
-        _ announcer: Announcer
+        _ announcer: Announcer,
+        _ pulse: Pulse
     ) {
         self.client = client
         self.announcer = announcer
         self.connection = connection
         self.messages = messages
+        self.pulse = pulse
     }
 
     /// Returns the note of a download that is about to be ended; nil for any other.
@@ -186,6 +189,7 @@ final class TaskActions {
 
     /// Makes a call, and shows its error.
     func call(_ body: @escaping () async throws(ManagerError) -> Void) {
+        pulse.check()
         Task {
             do throws(ManagerError) { try await body() } catch { say(error.text) }
         }
@@ -215,6 +219,7 @@ final class TaskActions {
     /// Downloads in a state that does not allow the verb are left out, unless there is only one.
     private func end(_ verb: ListVerb, _ tasks: [String]) {
         guard tasks.count > 1, verb != .remove else { return later(verb, tasks) }
+        pulse.check()
         let before = sorting
         sorting = Task {
             await before?.value
@@ -269,6 +274,7 @@ final class TaskActions {
 
     /// Carries out the action; leaves out downloads that another client has removed meanwhile.
     private func carryOut(_ pending: Pending) async throws(ManagerError) {
+        pulse.check()
         do throws(ManagerError) {
             return try await carryOutNow(pending.verb, pending.tasks)
         } catch {

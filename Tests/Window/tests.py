@@ -652,6 +652,33 @@ class Failing(Case):
         self.window.row("after.bin", "Completed", 5)
 
 
+    def test_a_service_that_does_not_answer_is_told(self):
+        for name in ("asked.bin", "unasked.bin"):
+            self.add(name)
+            self.window.row(name, "Completed")
+        self.window.choose("asked.bin")
+        self.window.act("details")
+        self.addCleanup(lambda: self.window.act("details"))
+        self.window.find(lambda text: text.endswith("/asked.bin"), self.Role.LABEL)
+        silence = "idown does not answer. What is shown may be out of date."
+        service = self.desktop.service()
+        for pid in service:
+            kill(pid, signal.SIGSTOP)
+        try:
+            self.window.row("unasked.bin").act("row.details")
+            wait(lambda: self.window.seek(lambda text: text.endswith("/asked.bin")) is None,
+                 "the end of the old facts", 2)
+            self.window.find(silence)
+            self.window.act("add")
+            dialog = self.window.find("Add Downloads", self.Role.FRAME)
+            self.window.find(silence, within=dialog)
+        finally:
+            for pid in service:
+                kill(pid, signal.SIGCONT)
+        self.window.gone(silence)
+        self.window.find(lambda text: text.endswith("/unasked.bin"), self.Role.LABEL)
+
+
 class Closing(Case):
     def test_what_waits_for_its_message_is_done_when_the_window_closes(self):
         self.add("closing.bin")
