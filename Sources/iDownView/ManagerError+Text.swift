@@ -9,7 +9,12 @@ extension ManagerError {
     /// sentence for the code replaces it.
     package var text: String {
         // The English message of `noSuchTask` names an id, which a user of a list does not know.
-        Wording.current.isEnglish && code != .noSuchTask ? description : sentence
+        guard Wording.current.isEnglish, code != .noSuchTask else { return sentence }
+        // The text of `requestFailed` begins with an ErrorCode, which is for programs.
+        let start = failureCode.map { $0 + ": " } ?? ""
+        let words =
+            description.hasPrefix(start) ? description.dropFirst(start.count) : description[...]
+        return FailureText.withoutCommands(String(words))
     }
 
     private var sentence: String {

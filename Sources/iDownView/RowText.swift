@@ -116,6 +116,15 @@ package enum FailureText {
         Wording.current.isEnglish && !message.isEmpty ? message : sentence(of: code)
     }
 
+    /// Returns a message of the service for windows and notifications, whose users do not type the
+    /// commands that it names: "give a fresh link with `idown edit 7 --url URL`".
+    package static func withoutCommands(_ message: String) -> String {
+        let parts = message.split(separator: " with `idown ", omittingEmptySubsequences: false)
+        // Each part after the first begins with a command, which ends at the next backquote.
+        let rest = parts.dropFirst().map { $0.drop { $0 != "`" }.dropFirst() }
+        return (parts.prefix(1) + rest).joined()
+    }
+
     /// Returns the sentence for an ErrorCode; for a code that is not known, that of its group.
     package static func sentence(of code: String) -> String {
         if let text = known(code) { return text }

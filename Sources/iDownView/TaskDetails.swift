@@ -38,7 +38,7 @@ package struct TaskDetails: Sendable {
         room: Room = .unlimited,
         time: (UInt64) -> String
     ) {
-        var facts = Self.facts(task, time)
+        var facts = Self.facts(task, forCommand: true, time)
         let titleWidth = facts.reduce(0) { max($0, $1.title.utf8.count) } + 3
         if let picture = Self.picture(of: task, width: room.width.map { $0 - titleWidth }) {
             let place = facts.firstIndex { $0.title == translated("Size") } ?? 0
@@ -75,21 +75,31 @@ package struct TaskDetails: Sendable {
     ///
     /// - Parameters:
     ///   - task: The task.
+    ///   - isForCommand: Whether the command shows them: with the words that scripts know, and with
+    ///     commands that help after an error.
     ///   - time: Writes µs since the epoch as a local time.
     /// - Returns: The facts; what is not known is left out.
-    package static func facts(_ task: TaskProperties, _ time: (UInt64) -> String) -> [Fact] {
+    package static func facts(
+        _ task: TaskProperties,
+        forCommand isForCommand: Bool = false,
+        _ time: (UInt64) -> String
+    ) -> [Fact] {
         let summary = TaskSummary(task)
         // No server has told anything yet.
         let isUnknown = task.knownTotal == nil && task.downloadedBytes == 0
         var facts = [
             Fact(translated("ID"), task.id),
             Fact(translated("Name"), task.fileName),
-            Fact(translated("State"), state(task), Style.Ink(task.state)),
+            Fact(
+                translated("State"),
+                isForCommand ? words(task) : titles(task),
+                Style.Ink(task.state)
+            ),
             Fact(translated("Progress"), summary.fraction == nil ? "" : summary.percent),
             Fact(translated("Size"), isUnknown ? "" : summary.bytes),
             Fact(translated("Speed"), summary.speed),
             Fact(translated("Time left"), summary.timeLeft(bytesPerSecond: task.speed)),
-            Fact(translated("Error"), error(task), .red),
+            Fact(translated("Error"), error(task, forCommand: isForCommand), .red),
             Fact(translated("Attempts"), task.attempts == 0 ? "" : shown(UInt(task.attempts))),
             Fact(translated("Next attempt"), task.retryAt == 0 ? "" : time(task.retryAt)),
             Fact(
@@ -144,7 +154,14 @@ package struct TaskDetails: Sendable {
         return SegmentBar(task.byteRanges, total: total, width: width).text
     }
 
-    private static func state(_ task: TaskProperties) -> String {
+    /// Returns the state and its detail as the list of the window names them.
+    private static func titles(_ task: TaskProperties) -> String {
+        let detail = task.activity == .none ? task.hold.title : task.activity.title
+        return detail.isEmpty ? task.state.title : "\(task.state.title) (\(detail))"
+    }
+
+    /// Returns the state and its detail in the words of the contract.
+    private static func words(_ task: TaskProperties) -> String {
         let detail =
             task.activity == .none ? task.hold.rawValue : task.activity.rawValue
         let state = word(task.state.rawValue)
@@ -190,8 +207,11 @@ package struct TaskDetails: Sendable {
             + translated("at most {count}", ["count": "\(task.maxConnections)"])
     }
 
-    private static func error(_ task: TaskProperties) -> String {
+    private static func error(_ task: TaskProperties, forCommand isForCommand: Bool) -> String {
         let (code, message) = (task.errorCode, task.errorMessage)
-        return code.isEmpty ? "" : FailureText.text(of: code, saying: "\(code): \(message)")
+        guard !code.isEmpty else { return "" }
+        return isForCommand
+            ? FailureText.text(of: code, saying: "\(code): \(message)")
+            : FailureText.withoutCommands(FailureText.text(of: code, saying: message))
     }
 }

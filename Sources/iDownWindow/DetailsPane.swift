@@ -190,7 +190,9 @@ final class DetailsPane {
     }
 
     private func show(_ entries: [HistoryEntry]) {
-        let lines = entries.suffix(50).map { "\(Self.time($0.time))  \($0.sentence)" }
+        let lines = entries.suffix(50).map { entry in
+            "\(Self.time(entry.time))  \(FailureText.withoutCommands(entry.sentence))"
+        }
         history.set(
             "label",
             .text(lines.isEmpty ? translated("Nothing is known") : lines.joined(separator: "\n"))

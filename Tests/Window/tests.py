@@ -991,7 +991,7 @@ class Looking(Case):
         first = wait(lambda: picture.description, "a percentage")
         wait(lambda: picture.description not in ("", first), "another percentage")
         self.window.row("live.bin").act("row.pause")
-        self.window.find("paused", self.Role.LABEL)
+        self.window.find("Paused", self.Role.LABEL)
         self.window.act("details")
 
     def test_what_several_can_do_together(self):
@@ -1536,7 +1536,7 @@ class Languages(InLanguage):
         look()
         self.fill()
         self.window.row("kept name.bin", "⟦").act("row.details")
-        self.window.find(lambda name: name.startswith("⟦completed"), self.Role.LABEL)
+        self.window.find("⟦Completed ~ ~ ~⟧", self.Role.LABEL)
         look()
         self.window.row("running.bin", "⟦").act("row.details")
         self.window.find(lambda name: name.startswith("127.0.0.1") and "HTTP" in name.upper())

@@ -40,11 +40,11 @@ import iDownView
     @Test func `a notification of a failure tells the reason`() {
         let text = NotificationText(
             .failed,
-            group(["a.iso"], failure: "the server answered HTTP 404"),
+            group(["a.iso"], failure: "HTTP 404. Or \(Failure.freshLink)"),
             capabilities: ["body", "actions"]
         )
         #expect(text.summary == "Download failed")
-        #expect(text.body == "a.iso: the server answered HTTP 404")
+        #expect(text.body == "a.iso: HTTP 404. Or give a fresh link.")
         #expect(text.actions == ["retry", "Retry"])
     }
 

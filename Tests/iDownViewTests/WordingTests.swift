@@ -60,15 +60,38 @@ struct WordingTests {
             TaskDetails.facts(task) { "\($0)" }.first { $0.title.contains("Error") }?.text
                 .description
         }
-        #expect(told() == "Server.NotFound: The server answered 404.")
+        #expect(told() == "The server answered 404.")
         #expect(inOtherLanguage(told) == "<The server does not have the file>")
+    }
+
+    @Test func `the command tells the code and the remedy, windows tell neither`() {
+        var task = TaskProperties()
+        task.id = "2"
+        task.state = .failed
+        task.errorCode = "Server.NotFound"
+        let text = "The server answered HTTP 404. Check the URL, or give a fresh link"
+        task.errorMessage = "\(text) with `idown edit 2 --url URL`."
+        let lines = TaskDetails(task, style: .plain) { "\($0)" }.lines
+        #expect(lines.contains { $0.hasSuffix("Server.NotFound: \(task.errorMessage)") })
+        let told = TaskDetails.facts(task) { "\($0)" }
+        #expect(told.first { $0.title == "Error" }?.text.description == text + ".")
+        #expect(told.first { $0.title == "State" }?.text.description == "Failed")
+        let hung = "Look at its log with `idown service logs`, or start it anew with `idown service"
+        #expect(
+            ManagerError(.noReply, hung + " restart`.").text
+                == "Look at its log, or start it anew."
+        )
     }
 
     @Test(arguments: ManagerError.Code.allCases)
     func `each error of the service has a sentence in every language`(code: ManagerError.Code) {
         let error = ManagerError(code, "Server.Busy: in English")
-        // Who sees a list knows no ids.
-        #expect((error.text == "Server.Busy: in English") == (code != .noSuchTask))
+        // Who sees a list knows no ids, and no codes of failures.
+        switch code {
+        case .noSuchTask: #expect(error.text == "This download is no longer in the list.")
+        case .requestFailed: #expect(error.text == "in English")
+        default: #expect(error.text == "Server.Busy: in English")
+        }
         let text = inOtherLanguage { error.text }
         #expect(text.hasPrefix("<") && text.hasSuffix(">"))
         #expect(!text.contains("in English"))
