@@ -36,6 +36,9 @@ package struct RowText: Hashable, Sendable {
         }
         switch task.state {
         case .failed: reason = FailureText.sentence(of: task.errorCode)
+        // A check after the end has found that the file is gone or has changed.
+        case .completed where !task.errorCode.isEmpty:
+            reason = FailureText.sentence(of: task.errorCode)
         case .waiting:
             let hold = task.hold.title
             reason = hold.isEmpty ? task.state.title : hold

@@ -171,11 +171,14 @@ final class TaskActions {
     func verify(_ id: String) {
         say(translated("The file is being checked"))
         call { () throws(ManagerError) in
-            let integrity = try await self.client.verify(id)
+            guard try await self.client.verify(id) == .none else {
+                return self.say(translated("The file is as it should be"))
+            }
+            let isGone = try await self.client.getTask(id).errorCode == "File.Vanished"
             self.say(
-                integrity == .none
-                    ? translated("The file is not what it should be")
-                    : translated("The file is as it should be")
+                isGone
+                    ? translated("The file is gone")
+                    : translated("The file is not what it should be")
             )
         }
     }

@@ -1053,6 +1053,11 @@ class Looking(Case):
         (self.desktop.downloads / "verify.bin").write_bytes(bytes(5000))
         self.window.row("verify.bin").act("row.verify")
         self.window.find("The file is not what it should be")
+        self.window.row("verify.bin", "The checksum does not match")
+        (self.desktop.downloads / "verify.bin").unlink()
+        self.window.row("verify.bin").act("row.verify")
+        self.window.find("The file is gone")
+        self.window.row("verify.bin", "The file is gone")
 
 
 class Long(Case):
