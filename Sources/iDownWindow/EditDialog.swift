@@ -39,7 +39,8 @@ final class EditDialog {
             ]
         )
         link.text = isForLink ? "" : task.url
-        link.isEnabled = task.state != .completed && task.state != .cancelled
+        link.isNeeded = !isForLink
+        limitLink(to: task.state)
         form.show(task)
         dialog.accepted = {
             tasks.pulse.check()
@@ -60,14 +61,31 @@ final class EditDialog {
         dialog.allow(form.isValid && link.mistake == nil && !(isForLink && link.text.isEmpty))
     }
 
+    private func limitLink(to state: TaskProperties.State) {
+        link.isEnabled = state != .completed && state != .cancelled
+    }
+
     private func apply() async {
         var edits = form.edits(of: task)
-        if !link.text.isEmpty, link.text != task.url { edits.url = LinkText(link.text).links.first }
+        if link.isEnabled, !link.text.isEmpty, link.text != task.url {
+            edits.url = LinkText(link.text).links.first
+        }
         do throws(ManagerError) {
             if !edits.dictionary.isEmpty { try await client.setOptions(edits, of: task.id) }
             dialog.close()
         } catch {
-            dialog.refuse(error.text)
+            guard error.code == .invalidState, !dialog.isClosed,
+                let state = try? await client.getTasks([task.id], of: [.state]).first?.state,
+                state != task.state, !dialog.isClosed
+            else { return dialog.refuse(error.text) }
+            form.limit(to: state)
+            limitLink(to: state)
+            dialog.refuse(
+                translated(
+                    "The state of the download is now: {state}. What is grey cannot be changed any more; Apply changes the rest.",
+                    ["state": state.title]
+                )
+            )
         }
     }
 }

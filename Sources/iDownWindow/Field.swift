@@ -71,8 +71,15 @@ final class Field {
         }
     }
 
+    /// Whether an empty text is a mistake.
+    var isNeeded = false {
+        didSet { look() }
+    }
+
     private func look() {
-        let mistake = isEnabled ? judge(text) : nil
+        let isMissing = isNeeded && text.isEmpty
+        let mistake =
+            !isEnabled ? nil : isMissing ? translated("This cannot be empty.") : judge(text)
         guard mistake != self.mistake else { return }
         self.mistake = mistake
         row.setClass("error", mistake != nil)

@@ -76,10 +76,17 @@ final class OptionsForm {
         folder.text = task.directory
         removals[0].show(task.headerNames.joined(separator: ", "), !task.headerNames.isEmpty)
         removals[1].show("", true)
-        if task.state == .completed {
-            for option in options where !option.isForFile { option.field.isEnabled = false }
-            for row in [onExisting.row] + removals.map(\.row) { row.set("sensitive", false) }
+        for option in options where option.clearable == nil && option.whenEmpty == nil {
+            option.field.isNeeded = !option.text(task).isEmpty
         }
+        limit(to: task.state)
+    }
+
+    /// Disables the options that a task in this state cannot change.
+    func limit(to state: TaskProperties.State) {
+        guard state == .completed else { return }
+        for option in options where !option.isForFile { option.field.isEnabled = false }
+        for row in [onExisting.row] + removals.map(\.row) { row.set("sensitive", false) }
     }
 
     /// The folder; empty while it is not known.
@@ -113,9 +120,12 @@ final class OptionsForm {
     /// Returns the changes to the task that ``show(_:)`` was called with.
     func edits(of task: TaskProperties) -> EditOptions {
         var edits = EditOptions()
-        for removal in removals where removal.isOn { edits.cleared.insert(removal.clearable) }
+        for removal in removals where removal.isOn && removal.row.flag("sensitive") {
+            edits.cleared.insert(removal.clearable)
+        }
         if !directory.isEmpty, directory != task.directory { edits.values.directory = directory }
-        for option in options where option.field.text != option.text(task) {
+        for option in options
+        where option.field.isEnabled && option.field.text != option.text(task) {
             let text = option.field.text
             if let clearable = option.clearable, text.isEmpty {
                 edits.cleared.insert(clearable)
@@ -127,7 +137,7 @@ final class OptionsForm {
             edits.values.whenDone = whenDone.value
             if whenDone.value == nil { edits.cleared.insert(.whenDone) }
         }
-        if onExisting.value.rawValue != task.onExisting {
+        if onExisting.row.flag("sensitive"), onExisting.value.rawValue != task.onExisting {
             edits.values.onExisting = onExisting.value
         }
         if !edits.values.headers.isEmpty { edits.cleared.remove(.headers) }
@@ -193,7 +203,9 @@ private struct Option {
         [
             Option(
                 translated("File Name"),
-                expected: translated("one name without slashes and without a dot before it"),
+                expected: translated(
+                    "one name without slashes, tabs and a dot before it, with at most 244 bytes"
+                ),
                 text: \.fileName
             ) { text, options in
                 options.filename = text

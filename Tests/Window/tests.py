@@ -1176,6 +1176,34 @@ class Changing(Case):
         button = self.window.button("Apply", dialog)
         wait(lambda: not button.is_sensitive, "a button that cannot be pressed")
 
+    def test_what_cannot_be_applied_is_told(self):
+        self.add("told.bin", "paused")
+        dialog = self.open_dialog("told.bin")
+        for title, text, told in (
+            ("File Name", 300 * "a", "with at most 244 bytes"), ("File Name", "a\tb", "tabs"),
+            ("File Name", "", "This cannot be empty."), ("Link", "", "This cannot be empty."),
+        ):
+            field = self.window.field(title, dialog)
+            usual = self.site.url("/told.bin") if title == "Link" else "told.bin"
+            field.write(text)
+            self.window.find(lambda said: told in said, within=dialog)
+            wait(lambda: not self.window.button("Apply", dialog).is_sensitive, "no Apply")
+            field.write(usual)
+            wait(lambda: self.window.button("Apply", dialog).is_sensitive, "Apply")
+
+    def test_what_can_be_changed_after_the_end_is_applied(self):
+        id = self.desktop.command("add", "--paused", self.serve("ends.bin", size=1000)).strip()
+        dialog = self.open_dialog("ends.bin")
+        self.window.field(LIMIT, dialog).write("400k")
+        self.window.field("File Name", dialog).write("ended.bin")
+        self.desktop.command("resume", id)
+        self.wait_state("ends.bin", "completed")
+        self.window.click("Apply", dialog)
+        self.window.find(lambda said: said.startswith("The state of the download is now: Completed."))
+        self.assertFalse(self.window.field(LIMIT, dialog).is_sensitive)
+        self.window.click("Apply", dialog)
+        self.window.row("ended.bin", "Completed")
+
     def test_another_folder(self):
         self.add("moves.bin", "paused")
         dialog = self.open_dialog("moves.bin")
