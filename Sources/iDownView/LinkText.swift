@@ -57,17 +57,24 @@ package struct LinkText: Hashable, Sendable {
     ///
     /// Lines that begin with `#` are comments, as in lists of links. A line that begins with `/` is a
     /// path, which may have blanks.
-    package init(_ text: String) {
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - leavesWords: Whether words around links are left out instead of being mistakes, so that
+    ///     a sentence with a link can be pasted.
+    package init(_ text: String, leavingWords leavesWords: Bool = false) {
         var known: Set<String> = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let hasLinks = leavesWords && text.contains("://")
         var options: [Int: [Int]] = [:]
         for (place, line) in lines.enumerated() where !line.hasPrefix("#") {
             if !links.isEmpty, Self.isOption(line) {
                 options[links.count - 1, default: []].append(place)
                 continue
             }
-            let words =
+            var words =
                 line.hasPrefix("/") ? [line] : line.split(whereSeparator: \.isWhitespace)
+            if hasLinks { words = Self.linksOfSentence(words) }
             for word in words {
                 let word = String(word)
                 let path = Self.path(word)
@@ -88,6 +95,21 @@ package struct LinkText: Hashable, Sendable {
         }
         for (link, places) in options { read(places.map { ($0, lines[$0]) }, of: link) }
         mistakes.sort { $0.line < $1.line }
+    }
+
+    /// Returns the words of a line without those that cannot be meant as links; all of them if each
+    /// may be meant as one.
+    private static func linksOfSentence(_ words: [Substring]) -> [Substring] {
+        if words.allSatisfy({ path(String($0)) != nil || link(String($0)) != nil }) { return words }
+        if words.count == 1 { return words.filter { $0.contains { ":/@".contains($0) } } }
+        return words.filter { $0.contains("://") }.map { word in
+            var word = word.drop { "(<[\"'“„«".contains($0) }
+            while let last = word.last,
+                ".,;:!?>]\"'”“»".contains(last)
+                    || last == ")" && !word.contains("(")
+            { word.removeLast() }
+            return word
+        }
     }
 
     /// Whether a line is indented and has the form `name=value`; the names are those of aria2.

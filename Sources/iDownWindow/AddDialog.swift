@@ -138,7 +138,7 @@ final class AddDialog {
     }
 
     private func read() {
-        links = LinkText(buffer.text("text"))
+        links = LinkText(buffer.text("text"), leavingWords: true)
         form.allowNames(links.count <= 1)
         judge()
         showFacts()

@@ -79,6 +79,20 @@ struct LinkTextTests {
     }
 
     @Test
+    func `of a sentence the links are taken`() {
+        let sentence =
+            "Hello,\nsee (https://a.org/1), or Node.js at\n<https://b.org/x_(2)>. Many thanks!"
+        let text = LinkText(sentence, leavingWords: true)
+        #expect(text.links == ["https://a.org/1", "https://b.org/x_(2)"])
+        #expect(text.mistakes.isEmpty && text.lines == [2, 3])
+        #expect(!LinkText(sentence).mistakes.isEmpty)
+        // Without a link each word is told; so is one that may be meant as a link.
+        #expect(LinkText("no link", leavingWords: true).mistakes.count == 2)
+        let wrong = LinkText("https://a.org/1 and htps://b.org/2\nfile:x", leavingWords: true)
+        #expect(wrong.mistakes.map(\.word) == ["htps://b.org/2", "file:x"])
+    }
+
+    @Test
     func `the line of each link is known`() {
         let text = LinkText("# a comment\nhttps://a.org/1 https://a.org/2\n\nhttps://a.org/3")
         #expect(text.lines == [2, 2, 4])
