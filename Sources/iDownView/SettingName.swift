@@ -27,7 +27,7 @@ package enum SettingName {
                 "{least} to {most}",
                 ["least": "\(range.lowerBound)", "most": "\(range.upperBound)"]
             )
-        case .rate: translated("a rate such as 500k, 10M or 1.5GiB/s, or off")
+        case .rate: translated("a rate such as 500k, 10M or 2GiB/s, or off")
         case .size: translated("a size such as 500k or 10M")
         case .days: translated("a number of days such as 30d or 4w, or forever")
         case .seconds: translated("a time such as 90s, 2h or 7d, or forever")
