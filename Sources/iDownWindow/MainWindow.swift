@@ -401,7 +401,7 @@ extension MainWindow {
         }
     }
 
-    private func openAddDialog(_ text: String) {
+    func openAddDialog(_ text: String) {
         AddDialog(client, tasks, over: object, text: text).present()
     }
 

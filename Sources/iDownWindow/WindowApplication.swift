@@ -14,6 +14,8 @@ package enum WindowApplication {
     private static var hasClosed = false
     /// Whether the user asked for a window while the last one was still closing.
     private static var isWantedAgain = false
+    /// The links of command lines, until a window can offer them.
+    private static var links: [String] = []
 
     /// Runs until the window is closed.
     ///
@@ -38,15 +40,30 @@ package enum WindowApplication {
         MainLoop.join()
         g_set_prgname(id)
         g_set_application_name("idown")
-        let application = Object(adw_application_new(id, GApplicationFlags(rawValue: 0)))
+        let application = Object(adw_application_new(id, G_APPLICATION_HANDLES_COMMAND_LINE))
         // The connection opens while GTK starts.
         let connection = Task { try await Connection.open(.session) }
         application.on("startup") { _ in
             Style.load()
             addActions(application)
         }
+        // The command line of each start: the program's name, then links to add.
+        application.answer("command-line") { arguments in
+            var count: gint = 0
+            let line = arguments.object(1)
+            let words = g_application_command_line_get_arguments(line.to(), &count)
+            defer { g_strfreev(words) }
+            for place in 1..<max(1, Int(count)) {
+                if let word = words?[place] { links.append(String(cString: word)) }
+            }
+            g_application_activate(application.to())
+            return 0
+        }
         application.on("activate") { _ in
-            if let window { return window.present() }
+            if let window {
+                window.present()
+                return offerLinks(in: window)
+            }
             // A program whose window has closed is ending; it starts itself again after its end.
             if hasClosed { isWantedAgain = true }
             guard !hasClosed, !isOpening else { return }
@@ -61,6 +78,7 @@ package enum WindowApplication {
                         hasClosed = true
                     }
                     window.appear()
+                    offerLinks(in: window)
                 } catch {
                     complain("there is no session bus here: \(error.message)")
                     g_application_quit(application.to())
@@ -74,9 +92,17 @@ package enum WindowApplication {
         return code
     }
 
+    /// Opens the dialog with the links of the command line, if there are any.
+    private static func offerLinks(in window: MainWindow) {
+        guard !links.isEmpty else { return }
+        window.present()
+        window.openAddDialog(links.joined(separator: "\n"))
+        links = []
+    }
+
     /// Replaces this process with a new run of the program: execv(3).
     private static func startAnew() {
-        var words = [strdup("idown-window"), nil]
+        var words = (["idown-window"] + links).map { strdup($0) } + [nil]
         execv("/proc/self/exe", &words)
     }
 

@@ -732,6 +732,18 @@ class Starting(Case):
         self.add("after-activate.bin")
         self.window.row("after-activate.bin", "Completed")
 
+    def test_links_of_the_command_line_are_offered_in_the_dialog(self):
+        url = self.serve("named.bin", size=1000)
+        self.window.close()
+        self.open_again(words=[url])
+        for text in (url, f"{url}?x=1"):
+            if text != url:
+                self.desktop.start([shared["module"].PROGRAM, text], "again").wait(10)
+            dialog = self.window.find("Add Downloads", self.Role.FRAME)
+            wait(lambda: self.window.field("Links, one in a line", dialog).text == text, text)
+            dialog.act("window.close")
+            self.window.gone("Add Downloads", self.Role.FRAME)
+
     def test_a_start_while_the_window_ends_is_not_lost(self):
         self.add("ending.bin")
         self.window.row("ending.bin", "Completed").act("row.remove")

@@ -199,12 +199,12 @@ class Node:
 class Window:
     """A running idown-window."""
 
-    def __init__(self, desktop, **environment):
+    def __init__(self, desktop, words=(), **environment):
         self.desktop, self.bus = desktop, Bus()
         usual = dict(desktop.environment)
         desktop.environment |= environment
         try:
-            self.process = desktop.start([PROGRAM], "window")
+            self.process = desktop.start([PROGRAM, *words], "window")
         finally:
             desktop.environment = usual
         self.look_again()
