@@ -272,7 +272,9 @@ extension EventLoop {
         guard state.withLock({ !$0.timers.isEmpty }) else { return [] }
         let now = Self.now
         return state.withLock { state in
-            state.timers.filter { $0.value.deadline <= now }.keys.sorted().map { .timer($0) }
+            state.timers.filter { $0.value.deadline <= now }
+                .sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
+                .map { .timer($0.key) }
         }
     }
 
