@@ -341,7 +341,7 @@ async function holdResponse(details) {
  * Whether a download comes from a frame or page that may download nothing (HTML, "allow-downloads"),
  * which Firefox finds out after this event.
  *
- * A page without an origin tells of none.
+ * `originUrl` is missing where the page has no origin of its own, as in most sandboxes.
  */
 async function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl }) {
   const frames = [frameId, ...frameAncestors.map((frame) => frame.frameId)];

@@ -29,8 +29,10 @@ export function nameIn(disposition) {
   const text = disposition ?? '';
   const [, charset, coded] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(text) ?? [];
   try {
-    const bytes = coded?.replace(/%([\da-f]{2})/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
-    if (coded) return new TextDecoder(charset, { fatal: true }).decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt()));
+    if (coded && !/[^!-~]/.test(coded)) {
+      const bytes = coded.replace(/%([\da-f]{2})/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
+      return new TextDecoder(charset, { fatal: true }).decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt()));
+    }
   } catch {
     // The plain name has to do.
   }
@@ -61,7 +63,7 @@ export function wants(rules, { urls, page, mime, name, size, isPrivate }) {
   if (!rules.on || (isPrivate && !rules.private)) return false;
   const hosts = [...urls, page].map(hostOf).filter(Boolean);
   if (hosts.some((host) => isLeft(rules, host))) return false;
-  // Of such a download browsers warn.
+  // Browsers warn of a file over http that a page on https links to.
   if (/^https:/i.test(page) && urls.some((url) => /^http:/i.test(url))) return false;
   const isNamed = rules.hosts.some((rule) => hosts.some((host) => isBelow(host, rule)));
   if (rules.hosts.length > 0 && !isNamed) return false;
