@@ -35,6 +35,14 @@ struct BootTime: Comparable, Sendable {
     static func < (left: BootTime, right: BootTime) -> Bool { left.ticks < right.ticks }
 }
 
+/// Why the process of a connection could not be identified.
+enum CallerDoubt: String, Error {
+    case hasEnded = "its process has ended"
+    case isYounger = "its process began after it connected, so the number was used again"
+    case hasNoConnection = "its process holds no connection to this bus"
+    case isUnreadable = "its process cannot be looked at"
+}
+
 /// Finds out which sandbox a process is in, like xdg-desktop-portal does (xdp-app-info.c).
 struct CallerProbe: Sendable {
     /// The threads that look at processes.
@@ -56,32 +64,42 @@ struct CallerProbe: Sendable {
 
     init(folder: String = "/proc") { self.folder = folder }
 
-    /// Returns what the process of a connection is; nil where that cannot be found out.
-    func caller(_ evidence: CallerEvidence) async -> Caller? {
+    /// Returns what the process of a connection is, or why that cannot be found out.
+    func caller(_ evidence: CallerEvidence) async -> Result<Caller, CallerDoubt> {
         await withCheckedContinuation { continuation in
-            Self.lanes.submit { continuation.resume(returning: look(at: evidence)) }
+            Self.lanes.submit {
+                continuation.resume(
+                    returning: Result { () throws(CallerDoubt) in try look(at: evidence) }
+                )
+            }
         }
     }
 
-    private func look(at evidence: CallerEvidence) -> Caller? {
+    private func look(at evidence: CallerEvidence) throws(CallerDoubt) -> Caller {
+        let caller: Caller?
+        let hasEnded: Bool
         switch evidence {
         case .descriptor(let descriptor):
             guard let process = Self.process(of: descriptor), let entry = openFolder(of: process)
-            else { return nil }
+            else { throw .hasEnded }
             defer { close(entry) }
-            let caller = look(in: entry)
+            caller = look(in: entry)
             // While the process runs, no other process can have its number.
-            return Self.hasEnded(descriptor) ? nil : caller
+            hasEnded = Self.hasEnded(descriptor)
         case .number(let process, let connectedBy, let busSocket):
-            guard let entry = openFolder(of: process) else { return nil }
+            guard let entry = openFolder(of: process) else { throw .hasEnded }
             defer { close(entry) }
+            guard let start = startTime(entry) else { throw .hasEnded }
             // If the process is younger than the connection, it has only inherited the number.
-            guard let start = startTime(entry), start <= connectedBy else { return nil }
-            guard holdsConnection(entry, to: busSocket) else { return nil }
-            let caller = look(in: entry)
+            guard start <= connectedBy else { throw .isYounger }
+            guard holdsConnection(entry, to: busSocket) else { throw .hasNoConnection }
+            caller = look(in: entry)
             // If the process has ended meanwhile, the last files read may not be its own.
-            return startTime(entry) == nil ? nil : caller
+            hasEnded = startTime(entry) == nil
         }
+        guard !hasEnded else { throw .hasEnded }
+        guard let caller else { throw .isUnreadable }
+        return caller
     }
 
     /// Opens the folder of a process.

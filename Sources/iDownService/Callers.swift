@@ -2,6 +2,7 @@
 
 package import DBus
 import Executors
+import Logging
 
 /// Identifies the program or application behind each client on the bus.
 ///
@@ -28,7 +29,7 @@ package actor Callers {
     private static let longestLook: Duration = .seconds(5)
     /// The pauses before the looks at a process, the last of which counts: on a busy machine the
     /// kernel's list of connections was seen to lack a new one for some milliseconds.
-    private static let pauses: [Duration] = [0, 1, 4, 16, 64, 256].map(Duration.milliseconds)
+    private static let pauses: [Duration] = [0, 1, 4, 16, 64, 256, 1_024].map(Duration.milliseconds)
     /// The most lookups under way.
     private static let maximumLooks = 4_096
 
@@ -55,6 +56,7 @@ package actor Callers {
 
     private nonisolated let executor: QueueExecutor
     private let probe: CallerProbe
+    private let log: Logger
     /// The bus name that is asked for credentials: the bus itself, or a test's stand-in.
     private let authority: BusName
     private var bus: Bus?
@@ -68,12 +70,14 @@ package actor Callers {
     private var lastLook = 0
     private var listening: Task<Void, Never>?
 
-    package init(executor: QueueExecutor) {
-        self.init(executor: executor, probe: CallerProbe())
-    }
-
-    init(executor: QueueExecutor, probe: CallerProbe, authority: BusName = .bus) {
+    init(
+        executor: QueueExecutor,
+        log: Logger,
+        probe: CallerProbe = CallerProbe(),
+        authority: BusName = .bus
+    ) {
         self.executor = executor
+        self.log = log
         self.probe = probe
         self.authority = authority
     }
@@ -267,6 +271,7 @@ package actor Callers {
             // The process had ended when the bus accepted the connection.
             return unknown(name)
         }
+        var doubt: CallerDoubt?
         for pause in Self.pauses where clients[name]?.hasLeft != true {
             try? await Task.sleep(for: pause)
             let found = await withTimeLimit(Self.longestLook) { [probe] in
@@ -274,8 +279,19 @@ package actor Callers {
             }
             // The lookup is given up after a while: the root of a process may lie on a disk that
             // hangs.
-            guard let found else { break }
-            if let found { return found }
+            guard let found else {
+                doubt = nil
+                break
+            }
+            do {
+                return try found.get()
+            } catch {
+                doubt = error
+            }
+        }
+        if clients[name]?.hasLeft != true {
+            let reason = doubt?.rawValue ?? "its process does not answer"
+            log.warning("\(name) counts as an application from a sandbox, since \(reason)")
         }
         return unknown(name)
     }

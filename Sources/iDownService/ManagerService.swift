@@ -40,7 +40,6 @@ package actor ManagerService {
     ///   - keeper: keeps the settings.
     ///   - folders: the user's folders.
     ///   - log: where problems are logged.
-    ///   - callers: identifies callers; nil makes one that asks the bus.
     ///   - handedOver: called with each task that the desktop added by Open, because no other
     ///     program shows it.
     ///   - tookOver: called with the task of a confirmed hand-over, and with the unfinished task
@@ -56,7 +55,6 @@ package actor ManagerService {
         keeper: SettingsKeeper,
         folders: StandardFolders,
         log: Logger,
-        callers: Callers? = nil,
         handedOver: @escaping @Sendable (TaskSnapshot) -> Void = { _ in },
         tookOver: @escaping @Sendable (TaskSnapshot, TaskSnapshot?) -> Void = { _, _ in },
         activated: @escaping @Sendable (_ token: String) -> Void = { _ in },
@@ -69,7 +67,7 @@ package actor ManagerService {
         control = SettingsControl(keeper, changed: settingsChanged)
         self.folders = folders
         self.log = log
-        self.callers = callers ?? Callers(executor: coordinator.executor)
+        callers = Callers(executor: coordinator.executor, log: log)
         self.handedOver = handedOver
         self.tookOver = tookOver
         self.activated = activated

@@ -18,7 +18,7 @@ import iDownTesting
         hasRoot: Bool = true,
         link: String? = "socket:[5]",
         connectedBy: UInt64 = 500
-    ) async throws -> Caller? {
+    ) async throws -> Result<Caller, CallerDoubt> {
         try await withTemporaryFolder { proc in
             for folder in ["", "/root", "/attr", "/attr/apparmor", "/fd"] {
                 guard folder != "/root" || hasRoot else { continue }
@@ -40,9 +40,10 @@ import iDownTesting
     @Test func `a program of the user's has none of the marks`() async throws {
         let cgroup = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/snap-store.scope\n"
         #expect(
-            try await caller(["cgroup": cgroup, "attr/current": "unconfined\n"]) == .program(nil)
+            try await caller(["cgroup": cgroup, "attr/current": "unconfined\n"])
+                == .success(.program(nil))
         )
-        #expect(try await caller([:]) == .program(nil))
+        #expect(try await caller([:]) == .success(.program(nil)))
     }
 
     @Test(arguments: [
@@ -65,8 +66,11 @@ import iDownTesting
         id: String?
     ) async throws {
         let group = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/\(unit)\n"
-        #expect(try await caller(["cgroup": "4:memory:/x\n" + group]) == .program(id))
-        #expect(try await caller(["cgroup": "1:name=systemd" + group.dropFirst(2)]) == .program(id))
+        #expect(try await caller(["cgroup": "4:memory:/x\n" + group]) == .success(.program(id)))
+        #expect(
+            try await caller(["cgroup": "1:name=systemd" + group.dropFirst(2)])
+                == .success(.program(id))
+        )
     }
 
     @Test func `a program of a session or a slice is not known`() async throws {
@@ -74,24 +78,24 @@ import iDownTesting
             "0::/user.slice/user-1000.slice/session-3.scope", "0::/", "0::/user.slice",
             "0::/user.slice/user-1000.slice/user@1000.service/init.scope", "4:memory:/a.service",
         ] {
-            #expect(try await caller(["cgroup": group + "\n"]) == .program(nil))
+            #expect(try await caller(["cgroup": group + "\n"]) == .success(.program(nil)))
         }
     }
 
     @Test func `a process that started after the connection came is another one`() async throws {
-        #expect(try await caller([:], connectedBy: 499) == nil)
-        #expect(try await caller([:], connectedBy: 501) == .program(nil))
+        #expect(try await caller([:], connectedBy: 499) == .failure(.isYounger))
+        #expect(try await caller([:], connectedBy: 501) == .success(.program(nil)))
     }
 
     @Test func `a process that has ended cannot be told`() async throws {
         let ended = Self.stat.replacing(" S ", with: " Z ")
-        #expect(try await caller(["stat": ended]) == nil)
-        #expect(try await caller(["stat": "7 (a) S\n"]) == nil)
+        #expect(try await caller(["stat": ended]) == .failure(.hasEnded))
+        #expect(try await caller(["stat": "7 (a) S\n"]) == .failure(.hasEnded))
     }
 
     @Test func `a process without a socket has no connection`() async throws {
-        #expect(try await caller([:], link: nil) == nil)
-        #expect(try await caller([:], link: "/dev/null") == nil)
+        #expect(try await caller([:], link: nil) == .failure(.hasNoConnection))
+        #expect(try await caller([:], link: "/dev/null") == .failure(.hasNoConnection))
     }
 
     @Test func `a process has to hold a connection to this bus`() async throws {
@@ -100,7 +104,7 @@ import iDownTesting
                 let connection = try await Connection.open(.address(bus.address))
                 let stranger = try await Connection.open(.address(other.address))
                 let socket = try #require(await connection.busSocketName)
-                @Sendable func own() async -> Caller? {
+                @Sendable func own() async -> Result<Caller, CallerDoubt> {
                     let number = UInt32(getpid())
                     let evidence = CallerEvidence.number(
                         number,
@@ -109,10 +113,12 @@ import iDownTesting
                     )
                     return await CallerProbe().caller(evidence)
                 }
-                #expect(await own() == .program(nil))
+                #expect(await own() == .success(.program(nil)))
                 await connection.close()
                 #expect(await connection.busSocketName == nil)
-                try await soon("the connection to be gone") { await own() == nil }
+                try await soon("the connection to be gone") {
+                    await own() == .failure(.hasNoConnection)
+                }
                 await stranger.close()
             }
         }
@@ -122,9 +128,9 @@ import iDownTesting
         let child = try await ChildProcess.start("sleep", ["60"])
         let descriptor = OpenDescriptor(owning: clinux_pidfd_open(child.processIdentifier))
         #expect(descriptor.number >= 0)
-        #expect(await CallerProbe().caller(.descriptor(descriptor)) == .program(nil))
+        #expect(await CallerProbe().caller(.descriptor(descriptor)) == .success(.program(nil)))
         await child.stop()
-        #expect(await CallerProbe().caller(.descriptor(descriptor)) == nil)
+        #expect(await CallerProbe().caller(.descriptor(descriptor)) == .failure(.hasEnded))
     }
 
     @Test(
@@ -136,12 +142,12 @@ import iDownTesting
     )
     func `a Flatpak is told by the file in its root`(text: String, id: String) async throws {
         let found = try await caller(["root/.flatpak-info": text])
-        #expect(found == .application("flatpak/" + id))
+        #expect(found == .success(.application("flatpak/" + id)))
     }
 
     @Test(arguments: ["", "[Application]\nname=\n", "[Application]\nruntime=x\n", "name=a.b\n"])
     func `a file that names no application tells nothing`(text: String) async throws {
-        #expect(try await caller(["root/.flatpak-info": text]) == nil)
+        #expect(try await caller(["root/.flatpak-info": text]) == .failure(.isUnreadable))
     }
 
     @Test(
@@ -154,14 +160,14 @@ import iDownTesting
         ]
     )
     func `a Snap is told by its label or its group`(path: String, text: String) async throws {
-        #expect(try await caller([path: text]) == .application("snap/firefox"))
+        #expect(try await caller([path: text]) == .success(.application("snap/firefox")))
     }
 
     @Test func `a process that is gone, or hides its root, cannot be told`() async throws {
-        #expect(try await caller([:], hasRoot: false) == nil)
+        #expect(try await caller([:], hasRoot: false) == .failure(.isUnreadable))
         for folder in ["/proc", "/nonexistent"] {
             let evidence = CallerEvidence.number(0, connectedBy: .end, busSocket: nil)
-            #expect(await CallerProbe(folder: folder).caller(evidence) == nil)
+            #expect(await CallerProbe(folder: folder).caller(evidence) == .failure(.hasEnded))
         }
     }
 }

@@ -3,6 +3,7 @@
 import CLinux
 import DBus
 import Glibc
+import Logging
 import Synchronization
 import Testing
 import iDownTesting
@@ -31,6 +32,26 @@ import iDownTesting
     /// What a bus of today tells of a connection of this process.
     private static let thisProcess: [String: Value] = ["ProcessID": .uint32(UInt32(getpid()))]
 
+    /// Keeps what is logged.
+    private final class Lines: LogHandler {
+        let all = Mutex<[String]>([])
+        var metadata: Logger.Metadata {
+            get { [:] }
+            set {}
+        }
+        var logLevel: Logger.Level {
+            get { .trace }
+            set {}
+        }
+
+        subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+            get { nil }
+            set {}
+        }
+
+        func log(event: LogEvent) { all.withLock { $0.append("\(event.message)") } }
+    }
+
     /// What `withCallers` gives to a test.
     private struct Scene {
         let callers: Callers
@@ -48,12 +69,14 @@ import iDownTesting
     ///
     /// - Parameters:
     ///   - proc: Where processes are looked at.
+    ///   - log: Where the service says what it cannot identify.
     ///   - isClientOlder: Whether the client is there before the service listens.
     ///   - authority: Who is asked about connections; nil for the bus itself.
     ///   - body: What is tried.
     /// - Throws: What `body` throws.
     private func withCallers(
         proc: String = "/proc",
+        log: Logger = .quiet,
         isClientOlder: Bool = false,
         authority: Authority? = nil,
         _ body: (Scene) async throws -> Void
@@ -77,6 +100,7 @@ import iDownTesting
             }
             let callers = Callers(
                 executor: service.executor,
+                log: log,
                 probe: CallerProbe(folder: proc),
                 authority: authority == nil ? .bus : await standIn.uniqueName
             )
@@ -126,9 +150,16 @@ import iDownTesting
     }
 
     @Test func `one that cannot be told is known by the bus and its connection`() async throws {
-        try await withCallers(proc: "/nonexistent") { scene in
+        let lines = Lines()
+        try await withCallers(proc: "/nonexistent", log: Logger(label: "test") { _ in lines }) {
+            scene in
             let owner = try await scene.owner()
             let name = await scene.client.connection.uniqueName.rawValue
+            #expect(
+                lines.all.withLock { $0 }.contains {
+                    $0.hasPrefix("\(name) ") && $0.hasSuffix("has ended")
+                }
+            )
             #expect(owner.hasPrefix("connection/"))
             #expect(owner.hasSuffix(name))
             #expect(owner.count > "connection/".count + name.count + 30)
