@@ -10,74 +10,16 @@ import iDownloader
 @testable import iDownData
 @testable import iDownService
 
-/// Files that get another place by SetOptions.
+/// Files that get another place by SetOptions while the service runs.
 @Suite(.timeLimit(.minutes(2))) struct CoordinatorMoveTests {
-    /// Runs `body` with a task that has a megabyte of its file; the rest comes at the second request.
-    private func withPartial(
-        isPaused: Bool = true,
-        _ body: (Hub, TaskID, FaultServer) async throws -> Void
-    ) async throws {
-        let (server, hold) = try FaultServer.holdingFirst()
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a.bin"))
-            await hold.reached.waitUntilOpen()
-            try await hub.arrival(of: 1 << 20, for: id)
-            if isPaused {
-                try await hub.coordinator.carryOut(.pause, on: id)
-                await hub.transferEnd(of: id)
-            }
-            try await body(hub, id, server)
-        }
-    }
-
-    private func edit(directory: String? = nil, name: String? = nil) -> TaskEdit {
-        var edit = TaskEdit()
-        edit.directory = directory
-        edit.fileName = name
-        return edit
-    }
-
-    private func waitForMove(_ hub: Hub, _ id: TaskID) async throws {
-        try await soon("the move of task \(id)") { try await hub.record(id)?.move == nil }
-    }
-
-    private func waitForCommits(_ hub: Hub) async throws {
-        try await soon("the commits") {
-            await hub.coordinator.look { $0.commits.isIdle }
-        }
-    }
-
-    private func folder(_ name: String, in hub: Hub) -> String {
-        let path = hub.path(name)
-        mkdir(path, 0o700)
-        return path
-    }
-
-    private func finish(
-        _ hub: Hub,
-        _ id: TaskID,
-        _ server: FaultServer,
-        as path: String,
-        requests: Int = 2
-    ) async throws {
-        if try await hub.record(id)?.state == .paused {
-            try await hub.coordinator.carryOut(.resume, on: id)
-        }
-        try await hub.announced.wait(for: id, .completed)
-        #expect(try TestContent.large.firstDifference(fromFile: path) == nil)
-        #expect(server.requests.count == requests)
-        #expect(server.requests.last?["Range"] == "bytes=\(1 << 20)-")
-    }
-
     @Test(arguments: [true, false])
     func `within a file system a partial file is renamed, and goes on in its new place`(
         isPaused: Bool
     ) async throws {
         try await withPartial(isPaused: isPaused) { hub, id, server in
-            let other = folder("other", in: hub)
-            try await hub.coordinator.edit(id, edit(directory: other, name: "b.bin"))
-            try await waitForMove(hub, id)
+            let other = hub.folder("other")
+            try await hub.coordinator.edit(id, TaskEdit(directory: other, name: "b.bin"))
+            try await hub.waitForMove(id)
             let record = try #require(try await hub.record(id))
             #expect(record.request.directory == other && record.file?.name == "b.bin")
             #expect(record.segments.byteCount == 1 << 20)
@@ -86,7 +28,7 @@ import iDownloader
                 #expect(TestFile.names(in: other) == ["b.bin.part"])
                 #expect(hub.names == ["other"])
             }
-            try await finish(hub, id, server, as: other + "/b.bin")
+            try await hub.finish(id, server, as: other + "/b.bin")
             #expect(TestFile.names(in: other) == ["b.bin"] && hub.names == ["other"])
         }
     }
@@ -99,14 +41,14 @@ import iDownloader
         try await withSmallDisk(mebibytes: 64) { disk in
             try await withPartial(isPaused: isPaused) { hub, id, server in
                 try TestFile.write("mine", to: disk.path + "/a.bin")
-                try await hub.coordinator.edit(id, edit(directory: disk.path))
-                try await waitForMove(hub, id)
+                try await hub.coordinator.edit(id, TaskEdit(directory: disk.path))
+                try await hub.waitForMove(id)
                 let record = try #require(try await hub.record(id))
                 #expect(record.request.directory == disk.path)
                 #expect(record.segments.byteCount >= 1 << 20)
                 #expect(hub.names.isEmpty)
                 // The name is taken there.
-                try await finish(hub, id, server, as: disk.path + "/a (1).bin")
+                try await hub.finish(id, server, as: disk.path + "/a (1).bin")
                 #expect(TestFile.names(in: disk.path) == ["a (1).bin", "a.bin"])
                 #expect(try TestFile.text(of: disk.path + "/a.bin") == "mine")
             }
@@ -133,8 +75,8 @@ import iDownloader
                 await hold.reached.waitUntilOpen()
                 try await hub.arrival(of: 1 << 20, for: id)
                 for directory in [disk.path, hub.files, disk.path] {
-                    try await hub.coordinator.edit(id, edit(directory: directory))
-                    try await waitForMove(hub, id)
+                    try await hub.coordinator.edit(id, TaskEdit(directory: directory))
+                    try await hub.waitForMove(id)
                     let record = try #require(try await hub.record(id))
                     #expect(record.state == .downloading)
                     #expect(record.request.directory == directory)
@@ -168,8 +110,8 @@ import iDownloader
                     await hub.transferEnd(of: id)
                 }
                 let before = await DiskHold(hub, of: id)
-                try await hub.coordinator.edit(id, edit(directory: other))
-                try await waitForCommits(hub)
+                try await hub.coordinator.edit(id, TaskEdit(directory: other))
+                try await hub.waitForCommits()
                 // The commit that comes once the copy has its name is held.
                 commit.holdNext()
                 before.release()
@@ -184,12 +126,12 @@ import iDownloader
                 unlink(other + "/a.bin.part")
                 rmdir(other)
                 commit.release()
-                try await waitForMove(hub, id)
+                try await hub.waitForMove(id)
                 let record = try #require(try await hub.record(id))
                 #expect(record.failure?.code == .fileVanished)
                 #expect(record.request.directory == hub.files)
                 #expect(record.segments.byteCount == 1 << 20)
-                try await finish(hub, id, server, as: hub.path("a.bin"))
+                try await hub.finish(id, server, as: hub.path("a.bin"))
             }
         }
     }
@@ -226,7 +168,7 @@ import iDownloader
                     if !hasOriginal { unlink(original) }
                 }
             ) { hub in
-                try await waitForMove(hub, id)
+                try await hub.waitForMove(id)
                 let record = try #require(try await hub.record(id))
                 let isBack = hasOriginal && !hasCopy
                 #expect(record.request.directory == (isBack ? drive : other))
@@ -263,11 +205,11 @@ import iDownloader
                 }
             ) { hub in
                 // Who gives the move up hears that nobody knows where the file is.
-                let third = self.edit(directory: hub.files)
+                let third = TaskEdit(directory: hub.files)
                 let coordinator = hub.coordinator
                 await #expect(throws: Refusal.moving) { try await coordinator.edit(id, third) }
                 #expect(rename(folder + "/away", drive) == 0)
-                try await waitForMove(hub, id)
+                try await hub.waitForMove(id)
                 let record = try #require(try await hub.record(id))
                 #expect(record.request.directory == drive)
                 #expect(record.segments.byteCount == 1 << 20)
@@ -280,8 +222,8 @@ import iDownloader
         try await withSmallDisk(mebibytes: 4) { disk in
             try await withPartial { hub, id, server in
                 let before = try #require(try await hub.record(id))
-                try await hub.coordinator.edit(id, edit(directory: disk.path))
-                try await waitForMove(hub, id)
+                try await hub.coordinator.edit(id, TaskEdit(directory: disk.path))
+                try await hub.waitForMove(id)
                 var record = try #require(try await hub.record(id))
                 #expect(record.failure?.code == .fileNoSpace)
                 record.failure = nil
@@ -289,7 +231,7 @@ import iDownloader
                 record.serial = before.serial
                 #expect(record == before)
                 #expect(TestFile.names(in: disk.path).isEmpty)
-                try await finish(hub, id, server, as: hub.path("a.bin"))
+                try await hub.finish(id, server, as: hub.path("a.bin"))
             }
         }
     }
@@ -310,11 +252,11 @@ import iDownloader
                 try await hub.coordinator.carryOut(.pause, on: id)
                 await hub.transferEnd(of: id)
                 for _ in 0..<5 {
-                    try await hub.coordinator.edit(id, edit(directory: disk.path))
-                    try await waitForMove(hub, id)
+                    try await hub.coordinator.edit(id, TaskEdit(directory: disk.path))
+                    try await hub.waitForMove(id)
                     if try await hub.record(id)?.failure != nil { break }
-                    try await hub.coordinator.edit(id, edit(directory: hub.files))
-                    try await waitForMove(hub, id)
+                    try await hub.coordinator.edit(id, TaskEdit(directory: hub.files))
+                    try await hub.waitForMove(id)
                     if try await hub.record(id)?.failure != nil { break }
                 }
                 let record = try #require(try await hub.record(id))
@@ -330,27 +272,27 @@ import iDownloader
     @Test func `a folder that is gone leaves the file in its old place, and says why`() async throws
     {
         try await withPartial { hub, id, server in
-            let other = folder("other", in: hub)
+            let other = hub.folder("other")
             let hold = await DiskHold(hub, of: id)
-            try await hub.coordinator.edit(id, edit(directory: other))
+            try await hub.coordinator.edit(id, TaskEdit(directory: other))
             #expect(try await hub.coordinator.task(id).record.isMoving)
             #expect(TaskProperties(try await hub.coordinator.task(id)).activity == .moving)
             #expect(rmdir(other) == 0)
             hold.release()
-            try await waitForMove(hub, id)
+            try await hub.waitForMove(id)
             let record = try #require(try await hub.record(id))
             #expect(record.failure?.code == .fileVanished && record.state == .paused)
             #expect(record.request.directory == hub.files)
-            try await finish(hub, id, server, as: hub.path("a.bin"))
+            try await hub.finish(id, server, as: hub.path("a.bin"))
         }
     }
 
     @Test(arguments: [Command.cancel, .remove])
     func `a verb that deletes the file finds it wherever it is`(command: Command) async throws {
         try await withPartial { hub, id, _ in
-            let other = folder("other", in: hub)
+            let other = hub.folder("other")
             let hold = await DiskHold(hub, of: id)
-            try await hub.coordinator.edit(id, edit(directory: other))
+            try await hub.coordinator.edit(id, TaskEdit(directory: other))
             let coordinator = hub.coordinator
             let verb = Task.immediate { try await coordinator.carryOut(command, on: id) }
             try await soon("the verb") { try await hub.record(id)?.isDeleting == true }
@@ -383,12 +325,12 @@ import iDownloader
                 }
                 let faults = FaultPlan(failing: number, manner: manner)
                 try await withHub(in: folder, fileFaults: faults) { hub in
-                    let other = self.folder("other", in: hub)
-                    try await hub.coordinator.edit(id, edit(directory: other))
+                    let other = hub.folder("other")
+                    try await hub.coordinator.edit(id, TaskEdit(directory: other))
                     _ = await hub.coordinator.moveEnd(of: id)
                 }
                 try await withHub(in: folder) { hub in
-                    try await waitForMove(hub, id)
+                    try await hub.waitForMove(id)
                     let record = try #require(try await hub.record(id))
                     #expect(record.segments.byteCount == 1 << 20)
                     #expect(TestFile.names(in: record.request.directory).contains("a.bin.part"))
@@ -400,13 +342,13 @@ import iDownloader
 
     @Test func `another place takes the place of a move that is not over`() async throws {
         try await withPartial { hub, id, server in
-            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
-            try await hub.coordinator.edit(id, edit(directory: other))
-            try await hub.coordinator.edit(id, edit(directory: third))
-            try await waitForMove(hub, id)
+            let (other, third) = (hub.folder("other"), hub.folder("third"))
+            try await hub.coordinator.edit(id, TaskEdit(directory: other))
+            try await hub.coordinator.edit(id, TaskEdit(directory: third))
+            try await hub.waitForMove(id)
             #expect(TestFile.names(in: third) == ["a.bin.part"])
             #expect(TestFile.names(in: other).isEmpty)
-            try await finish(hub, id, server, as: third + "/a.bin")
+            try await hub.finish(id, server, as: third + "/a.bin")
         }
     }
 
@@ -414,10 +356,11 @@ import iDownloader
         async throws
     {
         try await withPartial { hub, id, server in
-            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
+            let (other, third) = (hub.folder("other"), hub.folder("third"))
             let coordinator = hub.coordinator
             let edits = [
-                edit(directory: other, name: "b.bin"), edit(directory: third), edit(name: "c.bin"),
+                TaskEdit(directory: other, name: "b.bin"), TaskEdit(directory: third),
+                TaskEdit(name: "c.bin"),
             ]
             let disk = await DiskHold(hub, of: id)
             for edit in edits.prefix(1) { try await coordinator.edit(id, edit) }
@@ -426,10 +369,10 @@ import iDownloader
             }
             disk.release()
             for other in others { try await other.value }
-            try await waitForMove(hub, id)
+            try await hub.waitForMove(id)
             #expect(TestFile.names(in: third) == ["c.bin.part"])
             #expect(TestFile.names(in: other).isEmpty)
-            try await finish(hub, id, server, as: third + "/c.bin")
+            try await hub.finish(id, server, as: third + "/c.bin")
         }
     }
 
@@ -444,22 +387,22 @@ import iDownloader
             try await hub.arrival(of: 1 << 20, for: id)
             try await hub.coordinator.carryOut(.pause, on: id)
             await hub.transferEnd(of: id)
-            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
-            let (first, second) = (edit(directory: other), edit(directory: third))
+            let (other, third) = (hub.folder("other"), hub.folder("third"))
+            let (first, second) = (TaskEdit(directory: other), TaskEdit(directory: third))
             let another = try await hub.add("http://127.0.0.1:9/b", isPaused: true)
             let coordinator = hub.coordinator
             let before = await DiskHold(hub, of: id)
             try await coordinator.edit(id, first)
             // The disk hangs again before the file gets its new name: while it waits for the commit
             // of that name, it asks nothing of the disk.
-            try await waitForCommits(hub)
+            try await hub.waitForCommits()
             commit.holdNext()
             defer { commit.release() }
             before.release()
             try await commit.reached()
             let disk = await DiskHold(hub, of: id)
             commit.release()
-            try await waitForCommits(hub)
+            try await hub.waitForCommits()
             // The end of the first move and the second edit share the next commit.
             commit.holdNext()
             let busy = Task.immediate { try await coordinator.setSpeedLimit(of: another, to: 1) }
@@ -475,7 +418,7 @@ import iDownloader
             commit.release()
             try await busy.value
             try await next.value
-            try await waitForMove(hub, id)
+            try await hub.waitForMove(id)
             #expect(TestFile.names(in: third) == ["a.bin.part"])
             #expect(try await hub.record(id)?.request.directory == third)
         }
@@ -483,16 +426,16 @@ import iDownloader
 
     @Test func `a refused edit leaves a move whose disk hangs`() async throws {
         try await withPartial { hub, id, server in
-            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
-            let (coordinator, next) = (hub.coordinator, edit(directory: third))
+            let (other, third) = (hub.folder("other"), hub.folder("third"))
+            let (coordinator, next) = (hub.coordinator, TaskEdit(directory: third))
             let disk = await DiskHold(hub, of: id)
-            try await coordinator.edit(id, edit(directory: other))
+            try await coordinator.edit(id, TaskEdit(directory: other))
             await #expect(throws: Refusal.moving) { try await coordinator.edit(id, next) }
             disk.release()
-            try await waitForMove(hub, id)
+            try await hub.waitForMove(id)
             #expect(TestFile.names(in: other) == ["a.bin.part"])
             #expect(TestFile.names(in: third).isEmpty)
-            try await finish(hub, id, server, as: other + "/a.bin")
+            try await hub.finish(id, server, as: other + "/a.bin")
         }
     }
 
@@ -507,8 +450,8 @@ import iDownloader
             try await hub.arrival(of: 1 << 20, for: id)
             try await hub.coordinator.carryOut(.pause, on: id)
             await hub.transferEnd(of: id)
-            let (other, third) = (folder("other", in: hub), folder("third", in: hub))
-            let (first, second) = (edit(directory: other), edit(directory: third))
+            let (other, third) = (hub.folder("other"), hub.folder("third"))
+            let (first, second) = (TaskEdit(directory: other), TaskEdit(directory: third))
             let disk = await DiskHold(hub, of: id)
             let coordinator = hub.coordinator
             try await coordinator.edit(id, first)
@@ -520,304 +463,9 @@ import iDownloader
             try await soon("the refusal") { faults.calls > commits }
             disk.release()
             await #expect(throws: Refusal.moving) { try await next.value }
-            try await waitForMove(hub, id)
+            try await hub.waitForMove(id)
             #expect(TestFile.names(in: other) == ["a.bin.part"])
             #expect(TestFile.names(in: third).isEmpty)
         }
-    }
-
-    /// Leaves a paused task with a megabyte of its file in the folder `drive`, and no service.
-    private func withLeftPartial(
-        _ body: (_ folder: String, TaskID) async throws -> Void
-    ) async throws {
-        let (held, hold) = ServedFile.held()
-        let server = try FaultServer.serving(held)
-        defer { server.stop() }
-        try await withTemporaryFolder { folder in
-            let id = try await withHub(in: folder) { hub in
-                let drive = self.folder("drive", in: hub)
-                let wish = hub.wish(server.url("/a.bin")) { $0.directory = drive }
-                let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
-                await hold.reached.waitUntilOpen()
-                try await hub.arrival(of: 1 << 20, for: id)
-                try await hub.coordinator.carryOut(.pause, on: id)
-                await hub.transferEnd(of: id)
-                return id
-            }
-            try await body(folder, id)
-        }
-    }
-
-    @Test func `a folder that is not there after a restart is not taken for a lost file`()
-        async throws
-    {
-        try await withLeftPartial { folder, id in
-            let (files, drive) = (folder + "/files", folder + "/files/drive")
-            let edit = edit(directory: files)
-            try await withHub(
-                in: folder,
-                prepare: { store, _ in
-                    try await store.commit { transaction in
-                        _ = try transaction.change(id) { try $0.edit(edit) }
-                    }
-                    #expect(rename(drive, folder + "/away") == 0)
-                }
-            ) { hub in
-                try await waitForMove(hub, id)
-                let record = try #require(try await hub.record(id))
-                #expect(record.failure?.code == .fileVanished && record.file != nil)
-                #expect(record.segments.byteCount == 1 << 20)
-                #expect(record.request.directory == drive)
-            }
-        }
-    }
-
-    @Test func `a list that cannot be read at the start is read again for the files that move`()
-        async throws
-    {
-        try await withLeftPartial { folder, id in
-            let edit = edit(directory: folder + "/files")
-            try await withHub(
-                in: folder,
-                begins: false,
-                prepare: { store, _ in
-                    try await store.commit { transaction in
-                        _ = try transaction.change(id) { try $0.edit(edit) }
-                    }
-                }
-            ) { hub in
-                func rename(_ column: String, _ name: String) async throws {
-                    try await hub.store.commit { transaction in
-                        _ = try transaction.texts(
-                            "ALTER TABLE task RENAME COLUMN \(column) TO \(name)"
-                        )
-                    }
-                }
-                try await rename("moveKind", "away")
-                await hub.coordinator.begin()
-                try await Task.sleep(for: .milliseconds(300))
-                #expect(hub.names == ["drive"])
-                try await rename("away", "moveKind")
-                try await waitForMove(hub, id)
-                #expect(try await hub.record(id)?.request.directory == hub.files)
-                #expect(hub.names == ["a.bin.part", "drive"])
-            }
-        }
-    }
-
-    @Test func `a file that may be in a folder that is not there is waited for`() async throws {
-        try await withLeftPartial { folder, id in
-            let (drive, other) = (folder + "/files/drive", folder + "/files/other")
-            let edit = edit(directory: other)
-            try await withHub(
-                in: folder,
-                prepare: { store, _ in
-                    try await store.commit { transaction in
-                        _ = try transaction.change(id) { record throws(Refusal) in
-                            let file = record.file
-                            var effects = try record.edit(edit)
-                            if let file, let place = record.destination {
-                                effects += record.apply(
-                                    .move(.making(file), to: place),
-                                    at: .someTime,
-                                    jitter: 0
-                                )
-                            }
-                            return effects
-                        }
-                    }
-                    // The kill came between the rename and its record.
-                    mkdir(folder + "/away", 0o700)
-                    #expect(rename(drive + "/a.bin.part", folder + "/away/a.bin.part") == 0)
-                }
-            ) { hub in
-                // Who gives the move up hears that nobody knows where the file is.
-                let third = self.edit(directory: hub.files)
-                let coordinator = hub.coordinator
-                await #expect(throws: Refusal.moving) { try await coordinator.edit(id, third) }
-                let record = try #require(try await hub.record(id))
-                #expect(record.destination?.directory == other)
-            }
-            #expect(rename(folder + "/away", other) == 0)
-            try await withHub(in: folder) { hub in
-                try await waitForMove(hub, id)
-                let record = try #require(try await hub.record(id))
-                #expect(record.request.directory == other && record.failure == nil)
-                #expect(record.segments.byteCount == 1 << 20)
-            }
-        }
-    }
-
-    @Test func `what a move has left on a drive that is not there is deleted when the drive is`()
-        async throws
-    {
-        try await withLeftPartial { folder, id in
-            let (files, drive) = (folder + "/files", folder + "/files/drive")
-            try await withHub(
-                in: folder,
-                prepare: { store, _ in
-                    try await store.commit { transaction in
-                        _ = try transaction.change(id) { record in
-                            // As a move to another file system leaves it, but for the new file.
-                            if let file = record.file {
-                                record.move = .from(directory: drive, file)
-                            }
-                            record.file = nil
-                            record.request.directory = files
-                            return [.persist]
-                        }
-                    }
-                    #expect(rename(drive, folder + "/away") == 0)
-                }
-            ) { hub in
-                _ = await hub.coordinator.moveEnd(of: id)
-                let record = try #require(try await hub.record(id))
-                #expect(record.move != nil)
-            }
-            #expect(rename(folder + "/away", drive) == 0)
-            try await withHub(in: folder) { hub in
-                try await waitForMove(hub, id)
-                #expect(TestFile.names(in: drive).isEmpty)
-            }
-        }
-    }
-
-    @Test func `Verify does not read a file for ever that nobody moves`() async throws {
-        let server = try FaultServer.serving(ServedFile(.small))
-        defer { server.stop() }
-        try await withTemporaryFolder { folder in
-            let id = try await withHub(in: folder) { hub in
-                let id = try await hub.add(server.url("/a.bin"))
-                try await hub.announced.wait(for: id, .completed)
-                return id
-            }
-            let edit = edit(name: "b.bin")
-            try await withHub(
-                in: folder,
-                begins: false,
-                prepare: { store, _ in
-                    try await store.commit { transaction in
-                        _ = try transaction.change(id) { try $0.edit(edit) }
-                    }
-                }
-            ) { hub in
-                let coordinator = hub.coordinator
-                await #expect(throws: Refusal.moving) {
-                    try await within("the answer") {
-                        _ = try await coordinator.verify(id, for: ":1.1")
-                    }
-                }
-            }
-        }
-    }
-
-    @Test func `a finished file is renamed before the reply, and never over another`() async throws
-    {
-        let server = try FaultServer.serving(ServedFile(.small))
-        defer { server.stop() }
-        try await withService { scene in
-            let client = scene.client
-            let id = try await client.addURL(server.url("/a.bin"))
-            try await scene.wait(for: id, .completed)
-            var options = EditOptions()
-            options.values.filename = "b.bin"
-            options.values.directory = scene.home.download("inside")
-            try await client.setOptions(options, of: id)
-            var task = try await client.getTask(id)
-            #expect(task.path == scene.home.download("inside/b.bin") && task.activity == .none)
-            #expect(try TestContent.small.firstDifference(fromFile: task.path) == nil)
-            #expect(!TestFile.exists(scene.home.download("a.bin")))
-
-            try TestFile.write("mine", to: scene.home.download("inside/c.bin"))
-            options.values.filename = "c.bin"
-            options.values.priority = 7
-            let taken = options
-            #expect(await code { try await client.setOptions(taken, of: id) } == .fileExists)
-            #expect(try await client.getTask(id) == task)
-            #expect(try TestFile.text(of: scene.home.download("inside/c.bin")) == "mine")
-
-            #expect(unlink(task.path) == 0)
-            options.values.filename = "d.bin"
-            let gone = options
-            #expect(await code { try await client.setOptions(gone, of: id) } == .invalidState)
-            task = try await client.getTask(id)
-            #expect(task.fileName == "b.bin" && task.errorCode == "")
-        }
-    }
-
-    @Test(
-        .enabled("needs to mount a folder twice") { await Privilege.canMount() },
-        arguments: [false, true]
-    )
-    func `a file that another path of its folder is chosen for is not deleted`(
-        hasAnotherLink: Bool
-    ) async throws {
-        try await withPartial { hub, id, server in
-            let second = folder("second", in: hub)
-            try await withSecondMount(of: hub.files, at: second) {
-                try await hub.coordinator.edit(id, edit(directory: second))
-                try await waitForMove(hub, id)
-                #expect(hub.names == ["a.bin.part", "second"])
-                try await finish(hub, id, server, as: second + "/a.bin")
-                if hasAnotherLink { link(second + "/a.bin", second + "/mine.bin") }
-                let before = hub.names
-
-                try await hub.coordinator.edit(id, edit(directory: hub.files))
-                try await waitForMove(hub, id)
-                #expect(try await hub.record(id)?.request.directory == hub.files)
-                #expect(hub.names == before && before.contains("a.bin"))
-            }
-        }
-    }
-
-    @Test func `a file goes to the trash under the name that a slow rename gives it`() async throws
-    {
-        let server = try FaultServer.serving(ServedFile(.small))
-        defer { server.stop() }
-        try await withHub { hub in
-            let id = try await hub.add(server.url("/a.bin"))
-            try await hub.announced.wait(for: id, .completed)
-            let disk = await DiskHold(hub, of: id)
-            let (coordinator, home) = (hub.coordinator, hub.files + "/home")
-            let (renaming, atDisk) = (edit(name: "b.bin"), FaultServer.Gate())
-            let rename = Task.immediate { try await coordinator.edit(id, renaming) }
-            try await soon("the rename") { try await hub.record(id)?.isMoving == true }
-            let removal = Task.immediate {
-                try await coordinator.remove([id], trashingWith: home) { atDisk.open() }
-            }
-            await atDisk.waitUntilOpen()
-            disk.release()
-            #expect(try await removal.value == 1)
-            try await rename.value
-            #expect(TestFile.names(in: home + "/Trash/files") == ["b.bin"])
-            #expect(hub.names == ["home"])
-        }
-    }
-
-    @Test(.enabled("needs to mount a tmpfs") { await Privilege.canMount() })
-    func `a finished file stays on its file system`() async throws {
-        let server = try FaultServer.serving(ServedFile(.small))
-        defer { server.stop() }
-        try await withSmallDisk(mebibytes: 64) { disk in
-            try await withService { scene in
-                let id = try await scene.client.addURL(server.url("/a.bin"))
-                try await scene.wait(for: id, .completed)
-                let before = try await scene.client.getTask(id)
-                var options = EditOptions()
-                options.values.directory = disk.path + "/new"
-                let other = options
-                let code = await code { try await scene.client.setOptions(other, of: id) }
-                #expect(code == .invalidDestination)
-                #expect(try await scene.client.getTask(id) == before)
-                #expect(TestFile.exists(before.path) && TestFile.names(in: disk.path).isEmpty)
-            }
-        }
-    }
-}
-
-extension Coordinator {
-    /// Returns once nothing moves the task's file, or it has to be tried again later.
-    fileprivate func moveEnd(of id: TaskID) async -> Moves.End? {
-        await moves.end(of: id, atMost: .milliseconds(300), in: self)
     }
 }
