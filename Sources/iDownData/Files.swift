@@ -90,18 +90,23 @@ struct Files: Sendable {
         // Non-blocking, because opening a pipe under this name would wait for a writer for ever.
         return try withDescriptor(path, O_RDONLY | O_NONBLOCK) { descriptor throws(FileFailure) in
             var content: [UInt8] = []
-            var piece = [UInt8](repeating: 0, count: 16_384)
             while true {
-                let count = try call("read", path) {
-                    Glibc.read(descriptor, &piece, piece.count)
-                }
-                if count == 0 { return content }
-                content += piece.prefix(count)
+                let piece = try read(descriptor, path, atMost: 16_384)
+                if piece.isEmpty { return content }
+                content += piece
                 guard content.count <= limit else {
                     throw FileFailure(operation: "read", path: path, code: EFBIG)
                 }
             }
         }
+    }
+
+    /// Returns the next bytes of an open file; none at its end: read(2).
+    func read(_ descriptor: Int32, _ path: String, atMost count: Int) throws(FileFailure) -> [UInt8]
+    {
+        var piece = [UInt8](repeating: 0, count: count)
+        let found = try call("read", path) { Glibc.read(descriptor, &piece, count) }
+        return Array(piece.prefix(found))
     }
 
     /// Whether the way to a file that is not there ends in a symbolic link that leads nowhere.
@@ -171,12 +176,14 @@ struct Files: Sendable {
         }
     }
 
-    /// Copies a file's content; the copy is not durable on return: sendfile(2).
+    /// Copies a file's content; the copy is not durable on return.
     func copy(_ path: String, to target: String) throws(FileFailure) {
         try withDescriptor(path, O_RDONLY) { source throws(FileFailure) in
             let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
             try withDescriptor(target, flags) { copy throws(FileFailure) in
-                while try call("sendfile", target, { sendfile(copy, source, nil, 1 << 30) }) > 0 {}
+                while case let piece = try read(source, path, atMost: 1 << 20), !piece.isEmpty {
+                    try write(piece[...], to: copy, target)
+                }
             }
         }
     }

@@ -12,7 +12,12 @@ extension Salvage {
     /// - Returns: the path of the damaged database; nil if there is nothing to finish.
     /// - Throws: `FileFailure`; the next start continues from there.
     func finish(now: WallTime) throws(FileFailure) -> String? {
-        guard try files.status(path) == nil, try isComplete() else { return nil }
+        guard try files.status(path) == nil else {
+            // Where this database is damaged too, its recovery begins anew.
+            try removeUnfinished()
+            return nil
+        }
+        guard try isComplete() else { return nil }
         var last = try BrokenFile.last(for: path, in: files)
         for suffix in DatabaseFile.companions where try files.status(path + suffix) != nil {
             // A moved database that has this file already is not the one the file belongs to.

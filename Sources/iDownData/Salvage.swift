@@ -23,8 +23,22 @@ struct Salvage {
             recoveredTokens: 0,
             lostTasks: nil
         )
-        for suffix in [""] + DatabaseFile.companions { try files.remove(new + suffix) }
-        try removeCopy()
+        try removeUnfinished()
+        do {
+            try makeNew(&recovery)
+            try moveAside(to: recovery.brokenPath)
+            try activateNew()
+        } catch {
+            // Once the damaged database is moved, the next start needs the new one. Before that, the
+            // next start begins anew, and on a full disk it needs the room.
+            if (try? files.status(path)) != nil { try? removeUnfinished() }
+            throw error
+        }
+        return recovery
+    }
+
+    /// Makes the new database, which is durable on return.
+    private func makeNew(_ recovery: inout OpeningReport.Recovery) throws {
         let target = try DatabaseFile(path: new, files: files).open()
         if let source = try source(besides: target) {
             try closed.use(source) { source in
@@ -33,14 +47,11 @@ struct Salvage {
                 }
             }
         }
-        try removeCopy()
+        try remove(copy)
         // The log must be written into the database file, because only that file is renamed.
         _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try closed.close(target)
         try files.syncFolder(Files.parent(of: path))
-        try moveAside(to: recovery.brokenPath)
-        try activateNew()
-        return recovery
     }
 
     /// The path of the new database until it is renamed.
@@ -49,8 +60,14 @@ struct Salvage {
     /// The path of the copy whose header is mended.
     private var copy: String { path + ".graft" }
 
-    private func removeCopy() throws(FileFailure) {
-        for suffix in [""] + DatabaseFile.companions { try files.remove(copy + suffix) }
+    /// Removes what a recovery that failed or was interrupted has left.
+    func removeUnfinished() throws(FileFailure) {
+        try remove(copy)
+        try remove(new)
+    }
+
+    private func remove(_ database: String) throws(FileFailure) {
+        for suffix in [""] + DatabaseFile.companions { try files.remove(database + suffix) }
     }
 
     /// Opens the damaged database, or a copy with the header of the new one; nil if it is empty, or
@@ -58,8 +75,7 @@ struct Salvage {
     private func source(besides target: DatabasePool) throws -> DatabaseQueue? {
         guard try !DatabaseFile(path: path, files: files).isEmpty else { return nil }
         if let source = try readable(path) { return source }
-        try makeCopy(withHeaderOf: target)
-        return try readable(copy)
+        return try makeCopy(withHeaderOf: target) ? readable(copy) : nil
     }
 
     /// Opens a database; nil if the tables cannot be found in it.
@@ -78,10 +94,17 @@ struct Salvage {
     ///
     /// Every list of idown has the same page size and encoding, so that the header of any other one
     /// leads to its pages: sqlite.org/fileformat2.html, section 1.3.
-    private func makeCopy(withHeaderOf target: DatabasePool) throws {
+    ///
+    /// - Returns: false if that cannot help, since what follows the header is no page of a table.
+    private func makeCopy(withHeaderOf target: DatabasePool) throws -> Bool {
+        var first: [UInt8] = []
+        try files.withDescriptor(path, O_RDONLY) { descriptor throws(FileFailure) in
+            first = try files.read(descriptor, path, atMost: 101)
+        }
+        guard first.count == 101, [0x05, 0x0d].contains(first[100]) else { return false }
         _ = try target.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         var header = Array(try files.read(new, limit: 1 << 20)?.prefix(100) ?? [])
-        guard header.count == 100 else { return }
+        guard header.count == 100 else { return false }
         // Of a database without a recorded size, SQLite uses the size of the file.
         header.replaceSubrange(28..<32, with: [0, 0, 0, 0])
         for suffix in ["", DatabaseFile.logSuffix] where try files.status(path + suffix) != nil {
@@ -90,6 +113,7 @@ struct Salvage {
         try files.withDescriptor(copy, O_WRONLY) { descriptor throws(FileFailure) in
             try files.write(header[...], to: descriptor, copy)
         }
+        return true
     }
 
     private func carry(
