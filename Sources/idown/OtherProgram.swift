@@ -57,6 +57,21 @@ enum OtherProgram {
         return (process, code)
     }
 
+    /// Replaces this command by a program; returns only where that fails: execv(3).
+    ///
+    /// Signals that this command or libdbus ignores are not ignored there.
+    ///
+    /// - Parameter words: The path of the program, and its arguments.
+    static func replaceThis(by words: [String]) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        pthread_sigmask(SIG_SETMASK, &signals, nil)
+        for number in [SIGINT, SIGPIPE] { signal(number, SIG_DFL) }
+        var arguments = words.map { strdup($0) } + [nil]
+        execv(words[0], &arguments)
+        for argument in arguments { free(argument) }
+    }
+
     /// Waits for the end of a program, and returns how it ended: waitpid(2).
     static func end(of process: pid_t) -> CInt {
         var status: CInt = 0

@@ -152,9 +152,9 @@ struct ServiceCommand: AsyncParsableCommand {
                         + " on the standard error of the program that does."
                 )
             }
-            let status = ServiceProgram.run(words + ["\(lines)"] + (follow ? ["--follow"] : []))
-            guard let status else { throw ExitStatus.interrupted.exit }
-            guard status == 0 else { throw ExitStatus.failed.exit }
+            // Whoever ends this command ends what shows the log.
+            OtherProgram.replaceThis(by: words + ["\(lines)"] + (follow ? ["--follow"] : []))
+            throw ExitStatus.failed.exit
         }
     }
 
