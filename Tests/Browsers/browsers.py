@@ -344,6 +344,11 @@ class Firefox(Browser):
         wait(lambda: self.run("[location.href, document.readyState]") == [url, "complete"],
              f"the page {url}")
 
+    def enter(self, url):
+        """Opens what the user types into the address bar."""
+        self.chrome(f"gBrowser.fixupAndLoadURIString({json.dumps(url)}, {{ triggeringPrincipal: "
+                    "Services.scriptSecurityManager.getSystemPrincipal() }) || 1")
+
     def open_behind(self, name):
         before = self.call("WebDriver:GetWindowHandles")
         self.chrome("gBrowser.addTab(WebExtensionPolicy.getByID('browser@idown.org').extension"

@@ -823,6 +823,48 @@ class FirefoxTests(Cases, unittest.TestCase):
                 self.assertTrue(all(request.is_browser for request in self.site.asked(barred)))
                 self.session.clear()
 
+    def test_a_page_that_a_frame_without_downloads_leads_to_a_file(self):
+        file = self.serve()
+        inner = self.site.page(f"/inner{self.name[1:]}", f"<script>top.location = '{self.name}'</script>")
+        self.open(f"<iframe sandbox='allow-scripts allow-top-navigation' src={inner}></iframe>")
+        wait(lambda: self.site.asked(self.name), "the frame's request")
+        other = self.name
+        type(self).last += 1
+        self.name = f"/f{self.last}"
+        file = self.serve()
+        self.click_file()
+        self.expect_idown(file)
+        self.assertTrue(all(request.is_browser for request in self.site.asked(other)))
+
+    def test_a_url_that_the_user_gives(self):
+        advertisement = "<iframe sandbox=allow-scripts srcdoc='an advertisement'></iframe>"
+        for page in (None, self.site.page(f"/page{self.name[1:]}", advertisement)):
+            with self.subTest(page):
+                type(self).last += 1
+                self.name = f"/f{self.last}"
+                file = self.serve()
+                self.browser.open(page or "about:blank")
+                self.browser.enter(self.site.url(self.name))
+                self.expect_idown(file)
+                self.session.clear()
+
+    def test_names_that_only_the_service_reads(self):
+        # Firefox gives the bytes of a header as Latin-1.
+        for value, name in (("My Report.pdf", "My Report.pdf"),
+                            ('"C:\\new\\a.txt"', "a.txt"),
+                            ('"../dir/b.bin"', "b.bin"),
+                            ('"größe.bin"'.encode().decode("latin-1"), "größe.bin"),
+                            ("'a b.bin'", "a b.bin"),
+                            ('"a%20c.bin"', "a c.bin")):
+            with self.subTest(value):
+                type(self).last += 1
+                self.name = f"/f{self.last}"
+                file = self.serve(headers=[("Content-Disposition", f"attachment; filename={value}")])
+                file.name = None
+                self.click_file("<a id=a href={} download=link.bin>the file</a>")
+                self.assertEqual(self.expect_idown(file)["FileName"], name)
+                self.session.clear()
+
     def test_a_type_that_firefox_tells_from_the_content(self):
         file = self.serve(kind="*/*")
         file.name = None

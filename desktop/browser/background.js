@@ -4,7 +4,7 @@
 // Chromium has an event for downloads; Firefox's comes too late, so that its responses are held.
 
 import { api, ask, sleep } from './host.js';
-import { hostOf, isDownload, nameIn, wants } from './rules.js';
+import { hasName, hostOf, isDownload, nameIn, sureNameIn, wants } from './rules.js';
 
 // Times are in milliseconds.
 const PATIENCE = 3000; // The longest that a download is held.
@@ -341,12 +341,14 @@ async function holdResponse(details) {
  * Whether a download comes from a frame or page that may download nothing (HTML, "allow-downloads"),
  * which Firefox finds out after this event.
  *
- * `originUrl` is missing where the page has no origin of its own, as in most sandboxes.
+ * `originUrl` is missing where the page has no origin of its own, as in most sandboxes, and where the
+ * user gave the URL to the browser.
  */
-async function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl }) {
+async function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl, type }) {
   const frames = [frameId, ...frameAncestors.map((frame) => frame.frameId)];
-  const question = { do: 'is-sandboxed', frames, hasNoOrigin: originUrl === undefined };
-  return (await tell(tabId, question)) ?? (await tell(openers.get(tabId), question)) ?? false;
+  const question = { do: 'is-sandboxed', frames, hasNoOrigin: originUrl === undefined, isMain: type === 'main_frame' };
+  const ofOpener = async () => await tell(openers.get(tabId), { ...question, isOpener: true });
+  return (await tell(tabId, question)) ?? (await ofOpener()) ?? false;
 }
 
 /** The name that the clicked link gives its file, which may have opened a tab of its own. */
@@ -356,7 +358,8 @@ const linkName = async (tab, url) =>
 async function hand({ requestId, incognito: isPrivate }, request) {
   const token = `${await profile}-${requestId}-${request.start}`;
   const url = gotten(request.hops)[0].url;
-  const name = nameIn(request.disposition) || (await linkName(request.tab, url));
+  const isNamed = hasName(request.disposition);
+  const name = isNamed ? sureNameIn(request.disposition) : await linkName(request.tab, url);
   const isTaken = await offer(request, { token, isPrivate, name, source: request }).catch(() => false);
   // The response is cancelled once this function has returned.
   if (isTaken) setTimeout(() => confirm(token, url, { ...request, isPrivate }), 0);
@@ -415,7 +418,7 @@ api.runtime.onInstalled.addListener(async () => {
 
 api.contextMenus.onClicked.addListener(async (info, tab) => {
   const frame = info.frameId ?? 0;
-  const url = isWeb(info.linkUrl) ? info.linkUrl : info.srcUrl;
+  const url = isWeb(info.linkUrl) ? info.linkUrl : (info.srcUrl ?? info.linkUrl);
   const links = await tell(tab?.id, { do: 'links', url }, { frameId: frame });
   take(links ?? (url ? [{ url }] : []), info.frameUrl ?? info.pageUrl, tab, frame);
 });

@@ -43,8 +43,13 @@
     }
     if (message.do === 'is-sandboxed') {
       const frames = [...document.querySelectorAll('iframe[sandbox]:not([sandbox~=allow-downloads i])')];
-      const isOne = frames.some((frame) => message.frames.includes(api.runtime.getFrameId(frame)));
-      if (isOne || (message.hasNoOrigin && origin === 'null')) answer(true);
+      const isIn = (frame) => message.frames.includes(api.runtime.getFrameId(frame));
+      // Not every frame, or no URL that the user types could be taken beside an advertisement.
+      const isPage = isIn(window) && (window !== top || location.protocol !== 'about:');
+      const isSource = origin === 'null' && (isPage || message.isOpener);
+      const mayLead = ({ sandbox }) => /allow-top-n/i.test(sandbox) && !sandbox.contains('allow-same-origin');
+      const isLed = message.isMain && frames.some(mayLead);
+      if (frames.some(isIn) || (message.hasNoOrigin && (isSource || isLed))) answer(true);
     }
     if (message.do === 'is-filled' && document.body?.childElementCount > 0) answer(true);
     // As in the page itself, a link names files of its own origin alone.

@@ -42,6 +42,27 @@ export function nameIn(disposition) {
   return /^=\?|%[\da-f]{2}/i.test(name) ? '' : name;
 }
 
+/** A field of ASCII without blanks in tokens, and without escapes or semicolons in quoted strings. */
+const PLAIN = /^\s*[\w-]+(?:\s*;\s*[\w-]+\*?\s*=\s*(?:"[ !#-:<-[\]-~]*"|[!#-:<-[\]-~]+))*\s*;?\s*$/;
+
+/**
+ * The name in a Content-Disposition header; undefined where another reader could find another one, so
+ * that the service has to read the header by itself.
+ */
+export function sureNameIn(disposition) {
+  const names = [...(disposition ?? '').matchAll(/;\s*(filename\*?)\s*=/gi)].map(([, name]) => name.toLowerCase());
+  const isCoded = names.includes('filename*');
+  const isPlain = PLAIN.test(disposition) && new Set(names).size === names.length;
+  const name = nameIn(disposition);
+  // File systems that encrypt names shorten what is longer.
+  const isSafe = !/^'|[/\\]/.test(name) && new TextEncoder().encode(name).length <= 143;
+  const isSure = isPlain && isSafe && (!isCoded || /\*\s*=\s*utf-8'/i.test(disposition));
+  return (isSure && name) || undefined;
+}
+
+/** Whether a Content-Disposition header names a file. */
+export const hasName = (disposition) => /;\s*filename\*?\s*=/i.test(disposition ?? '');
+
 /** Whether a rule for types (`application/zip`, `video/*`, `.iso`) fits. */
 function fits(rule, mime, paths) {
   const text = rule.toLowerCase();
