@@ -97,21 +97,33 @@ struct OptionChecker: Sendable {
         for makes in [false, true] {
             folders = [:]
             for (index, download) in downloads.enumerated() where !known.contains(index) {
-                let path = download.options.directory ?? downloadDirectory
+                let path = Array((download.options.directory ?? downloadDirectory).utf8)
                 do {
                     try checkWhenDone(download.options)
-                    guard folders[Array(path.utf8)] == nil else { continue }
-                    folders[Array(path.utf8)] = try await engine.folders.prepare(
-                        path,
-                        rules: rules,
-                        makes: makes
-                    )
+                    guard folders[path] == nil else { continue }
+                    folders[path] = try await folder(of: download.options, makes: makes)
                 } catch {
                     throw ManagerError(error).named(by: NewDownload.name(ofPlace: index))
                 }
             }
         }
         return folders
+    }
+
+    /// Returns the folder of a download, links resolved, and makes it unless `makes` is false.
+    ///
+    /// A refusal names the folder of the settings, since the client did not.
+    private func folder(
+        of options: AddOptions,
+        makes: Bool = true
+    ) async throws(FolderRefusal) -> String {
+        let path = options.directory ?? downloadDirectory
+        do throws(FolderRefusal) {
+            return try await engine.folders.prepare(path, rules: rules, makes: makes)
+        } catch {
+            guard options.directory == nil else { throw error }
+            throw FolderRefusal("The folder for downloads is \(path). \(error.message)")
+        }
     }
 
     /// The options that concern a single file.
@@ -181,10 +193,7 @@ struct OptionChecker: Sendable {
         if let folder {
             directory = folder.directory
         } else {
-            directory = try await engine.folders.prepare(
-                options.directory ?? downloadDirectory,
-                rules: rules
-            )
+            directory = try await self.folder(of: options)
         }
         var tasks = make(directory)
         for index in tasks.indices { try await apply(options, to: &tasks[index]) }
