@@ -41,4 +41,10 @@ public enum ProxyChoice: Hashable, Sendable {
     /// Through a proxy whose address cannot be read: the request is refused, because the user did
     /// not want a direct connection.
     case unusable
+
+    /// The proxy; nil where none can be asked.
+    public var server: ProxyServer? {
+        guard case .through(let server) = self else { return nil }
+        return server
+    }
 }

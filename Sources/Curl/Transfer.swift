@@ -135,7 +135,7 @@ final class Transfer {
         outcome.loginRefusal = replies.loginRefusal
         outcome.primaryAddress = easy.text(CURLINFO_PRIMARY_IP) ?? ""
         outcome.isFromFileServer = isFromFileServer
-        outcome.wentThroughProxy = request.proxy != .direct
+        outcome.proxy = request.proxy.server?.authority
         outcome.osError = Int32(truncatingIfNeeded: easy.number(CURLINFO_OS_ERRNO) ?? 0)
         outcome.openedConnections = easy.number(CURLINFO_NUM_CONNECTS) ?? 0
         outcome.wasRefusedAddress = wasRefusedAddress

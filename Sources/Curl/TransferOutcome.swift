@@ -24,8 +24,8 @@ public struct TransferOutcome: Hashable, Sendable {
     public var primaryAddress = ""
     /// Whether it used FTP or SFTP.
     public var isFromFileServer = false
-    /// Whether that address is a proxy's.
-    public var wentThroughProxy = false
+    /// Host and port of the proxy, whose address that is then; nil where none was asked.
+    public var proxy: String?
     /// The system's error number of a failed connection; 0 where there is none.
     public var osError: Int32 = 0
     /// How many connections were made, for tests; 0 means that an existing one was used.

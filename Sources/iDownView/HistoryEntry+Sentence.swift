@@ -42,11 +42,14 @@ extension HistoryEntry {
 
     private var asked: String {
         let values = ["host": text("host") ?? "", "place": size("first"), "size": size("length")]
-        return switch (number("first") ?? 0, number("length")) {
-        case (0, nil): translated("Asks {host} for the file", values)
-        case (_, nil): translated("Asks {host} for all after {place}", values)
-        case (_, _?): translated("Asks {host} for {size} after {place}", values)
-        }
+        let words =
+            switch (number("first") ?? 0, number("length")) {
+            case (0, nil): translated("Asks {host} for the file", values)
+            case (_, nil): translated("Asks {host} for all after {place}", values)
+            case (_, _?): translated("Asks {host} for {size} after {place}", values)
+            }
+        guard let proxy = text("via") else { return words }
+        return translated("{request}, through {proxy}", ["request": words, "proxy": proxy])
     }
 
     private var answered: String {

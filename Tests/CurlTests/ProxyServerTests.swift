@@ -39,7 +39,7 @@ struct ProxyServerTests {
             let sink = RecordingSink()
             let outcome = await pool.run(request, sink: sink)
             #expect(sink.body == Array("by proxy".utf8))
-            #expect(outcome.wentThroughProxy)
+            #expect(outcome.proxy == "127.0.0.1:\(proxy.port)")
             let seen = await proxy.waitForRequest(count: 2)
             #expect(seen.target == "http://host.test/f")
             #expect(seen["Proxy-Authorization"] == "Basic bWU6c2VjcmV0")

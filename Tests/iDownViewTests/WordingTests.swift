@@ -111,6 +111,10 @@ struct WordingTests {
         }
         #expect(sentence("started") == "Attempt 2 begins with 1.0 MiB")
         #expect(sentence("asked") == "Asks a.example for all after 1.5 MiB")
+        #expect(
+            sentence("asked", ["via": .string("p:1")])
+                == "Asks a.example for all after 1.5 MiB, through p:1"
+        )
         #expect(sentence("failed") == "The server's name was not found")
         #expect(sentence("stopped") == "Stopped: Waits for a network")
         #expect(sentence("source", ["anew": .boolean(true)]) == "Asks mirror 1, from the beginning")

@@ -33,8 +33,8 @@ package struct History: Sendable {
     package enum What: String, CaseIterable, Sendable {
         /// An attempt begins: `attempt`, `bytes` on disk, `total` where it is known.
         case started
-        /// A request is sent: `host`, `first` and `length` of the range, `why` (`lead`, `gap`,
-        /// `split`, `race`).
+        /// A request is sent: `host`, `via` (the proxy's host and port) where there is one, `first`
+        /// and `length` of the range, `why` (`lead`, `gap`, `split`, `race`).
         case asked
         /// The head of an answer has come: `status`, `decision` (`begin`, `resume`, `compare`,
         /// `prove`, `check`, `complete`, `ask-again`, `redirect`, `fail`), `error` where the

@@ -93,7 +93,7 @@ package struct NetworkConfiguration: Sendable {
     /// Returns how far away the host is that answered; a host behind a proxy or without a known
     /// address counts as `beyond`.
     func reach(of outcome: TransferOutcome) -> SocketAddress.Reach {
-        guard !outcome.wentThroughProxy, let host = SocketAddress(outcome.primaryAddress) else {
+        guard outcome.proxy == nil, let host = SocketAddress(outcome.primaryAddress) else {
             return .beyond
         }
         return reach(host)

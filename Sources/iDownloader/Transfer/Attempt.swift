@@ -221,13 +221,14 @@ extension Attempt {
         engine.note(entry, of: job.task)
     }
 
-    func tellRequest(of connection: Connection) {
+    func tell(_ request: TransferRequest, of connection: Connection) {
         let ask = connection.route.ask
         tell(
             .asked,
             of: connection.number,
             [
                 "host": .text(connection.hop.url.host),
+                "via": request.proxy.server.map { .text($0.authority) },
                 "first": .number(ask.offset),
                 "length": ask.end.map { .number($0 - ask.offset) },
                 "why": .text(connection.route.role.name),

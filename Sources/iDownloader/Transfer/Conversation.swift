@@ -102,7 +102,7 @@ final class Conversation {
         let connection = Connection(number, route, at: hop, sink: sink, handle: handle)
         connections.append(connection)
         handle.whenEnded { sink.send(.ended($0)) }
-        attempt.tellRequest(of: connection)
+        attempt.tell(request, of: connection)
         return connection
     }
 

@@ -13,7 +13,9 @@ extension Failure {
         let words =
             outcome.message.hasSuffix(".") ? String(outcome.message.dropLast()) : outcome.message
         let detail = words + "."
-        if let failure = Self.refusalOnTheWay(outcome) {
+        let failure =
+            Self.refusalOnTheWay(outcome) ?? Self.failureOfProxy(outcome, words, hadBody: hadBody)
+        if let failure {
             self = failure
             return
         }
@@ -25,13 +27,13 @@ extension Failure {
             self = .local(outcome.message)
         case .failedInitialization where !outcome.isFromFileServer:
             self = .local(outcome.message)
-        case .couldNotResolveHost, .couldNotResolveProxy:
+        case .couldNotResolveHost:
             self.init(
                 .networkDNS,
                 detail + " Check the host name in the URL and the network.",
                 isTransient: true
             )
-        case .couldNotConnect, .proxy:
+        case .couldNotConnect:
             self = .transient(.networkUnreachable, detail)
         case .timedOut:
             let code: FailureCode = hadBody ? .networkStalled : .networkTimeout
@@ -142,7 +144,66 @@ extension Failure {
 extension Failure {
     private static let tellOfCrowds = ["too many", "maximum", "limit", "busy", "try again later"]
 
-    /// Returns the failure if a proxy or the host as a whole refuses; nil for any other outcome.
+    /// Returns the failure if the proxy cannot be used; nil for any other outcome.
+    private static func failureOfProxy(
+        _ outcome: TransferOutcome,
+        _ words: String,
+        hadBody: Bool
+    ) -> Failure? {
+        guard let proxy = outcome.proxy else { return nil }
+        switch outcome.proxyStatus {
+        case 0, 200..<300: break
+        case 407:
+            return Failure(
+                .serverAuthRequired,
+                "The proxy \(proxy) answered HTTP 407. Put a login into the URL of the proxy."
+            )
+        case let status:
+            return Failure(
+                .networkUnreachable,
+                "The proxy \(proxy) answered HTTP \(status). Check the proxy in the settings.",
+                isTransient: true
+            )
+        }
+        // libcurl's words for the answers of RFC 1928 section 3 and RFC 1929 section 2.
+        let refusals = ["rejected by the SOCKS", "No authentication method"]
+        switch outcome.result {
+        // libcurl reports the name of a SOCKS proxy as a host's. Behind such a proxy, the server's
+        // own name is resolved by the proxy, or its failure is one of the proxy's.
+        case .couldNotResolveProxy, .couldNotResolveHost:
+            return Failure(
+                .networkDNS,
+                "The proxy \(proxy) was not found (\(words)). Check the proxy in the settings, and the"
+                    + " network.",
+                isTransient: true
+            )
+        case .couldNotConnect:
+            return Failure(
+                .networkUnreachable,
+                "The proxy \(proxy) cannot be reached (\(words)). Check the proxy in the settings.",
+                isTransient: true
+            )
+        case .timedOut where !hadBody:
+            return .transient(
+                .networkTimeout,
+                "The proxy \(proxy), or the server behind it, did not answer in time (\(words))."
+            )
+        case .proxy where refusals.contains(where: words.contains):
+            return Failure(
+                .serverAuthRequired,
+                "The SOCKS proxy \(proxy) wants a login, or refuses the one that it got. Put a login"
+                    + " into the URL of the proxy."
+            )
+        case .proxy:
+            return .transient(
+                .networkUnreachable,
+                "The proxy \(proxy) made no connection to the server (\(words))."
+            )
+        default: return nil
+        }
+    }
+
+    /// Returns the failure if the host as a whole refuses; nil for any other outcome.
     private static func refusalOnTheWay(_ outcome: TransferOutcome) -> Failure? {
         if outcome.wasRefusedAddress {
             return Failure(
@@ -152,26 +213,6 @@ extension Failure {
             )
         }
         if let doubt = outcome.hostKeyDoubt { return Failure(.networkTLS, sentence(on: doubt)) }
-        // libcurl's words for the answers of RFC 1928 section 3 and RFC 1929 section 2.
-        let refusals = ["rejected by the SOCKS", "No authentication method"]
-        if outcome.result == .proxy, refusals.contains(where: outcome.message.contains) {
-            return Failure(
-                .serverAuthRequired,
-                "The SOCKS proxy wants a login, or refuses the one that it got. Put a login into the URL"
-                    + " of the proxy."
-            )
-        }
-        switch outcome.proxyStatus {
-        case 0, 200..<300: break
-        case 407:
-            return Failure(
-                .serverAuthRequired,
-                "The proxy answered HTTP 407. Put a login into the URL of the proxy."
-            )
-        case let status:
-            let text = "The proxy answered HTTP \(status). Check the proxy in the settings."
-            return Failure(.networkUnreachable, text, isTransient: true)
-        }
         // FTP's replies from 400 on ask to come again later (RFC 959 section 4.2).
         let isReply: Bool
         switch outcome.result {

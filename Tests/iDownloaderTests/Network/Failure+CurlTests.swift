@@ -14,17 +14,47 @@ struct FailureOfCurlTests {
     func `a SOCKS proxy that refuses the login ends the task, and tells where the login goes`(
         words: String
     ) {
-        let failure = Failure(TransferOutcome(.proxy, words), hadBody: false)
+        let failure = Self.failure(.proxy, words)
         #expect(failure.code == .serverAuthRequired)
         #expect(!failure.isTransient)
+        #expect(failure.message.hasPrefix("The SOCKS proxy p:1080 "))
         #expect(failure.message.contains("login into the URL of the proxy"))
     }
 
     @Test func `a SOCKS proxy that cannot reach the host is asked again`() {
         let words = "Can't complete SOCKS5 connection to host. (4)"
-        let failure = Failure(TransferOutcome(.proxy, words), hadBody: false)
+        let failure = Self.failure(.proxy, words)
         #expect(failure.code == .networkUnreachable)
         #expect(failure.isTransient)
+        #expect(failure.message.hasPrefix("The proxy p:1080 "))
+    }
+
+    @Test func `silence behind a proxy names the proxy until the server has sent something`() {
+        let failure = Self.failure(.timedOut, "Connection timed out after 15001 milliseconds")
+        #expect(failure.code == .networkTimeout)
+        #expect(failure.message.hasPrefix("The proxy p:1080, or the server "))
+        let stall = Self.failure(.timedOut, "Operation too slow", hadBody: true)
+        #expect(stall.code == .networkStalled)
+        #expect(!stall.message.contains("proxy"))
+    }
+
+    @Test(arguments: [(407, FailureCode.serverAuthRequired), (502, .networkUnreachable)])
+    func `a proxy that refuses a tunnel is named`(status: Int, code: FailureCode) {
+        let failure = Self.failure(.receiveError, "CONNECT tunnel failed", status: status)
+        #expect(failure.code == code)
+        #expect(failure.message.hasPrefix("The proxy p:1080 answered HTTP \(status)."))
+    }
+
+    private static func failure(
+        _ result: CurlCode,
+        _ words: String,
+        status: Int = 0,
+        hadBody: Bool = false
+    ) -> Failure {
+        var outcome = TransferOutcome(result, words)
+        outcome.proxy = "p:1080"
+        outcome.proxyStatus = status
+        return Failure(outcome, hadBody: hadBody)
     }
 
     @Test(arguments: [

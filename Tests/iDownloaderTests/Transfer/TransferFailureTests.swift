@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import Testing
 import iDownState
 import iDownTesting
@@ -35,6 +36,33 @@ import iDownloader
         try await withSite { site in
             let journal = try await site.download("http://idown-test.invalid/file.bin")
             expectFailure(.networkDNS, isTransient: true, site, journal)
+        }
+    }
+
+    @Test func `a proxy that is not found or not reached is named, without its login`()
+        async throws
+    {
+        let closed = "127.0.0.1:\(try FreePort.find())"
+        let rows: [(proxy: String, shown: String, code: FailureCode)] = [
+            ("http://me:geheim@idown-test.invalid", "idown-test.invalid:1080", .networkDNS),
+            ("socks5h://me:geheim@idown-test.invalid:9", "idown-test.invalid:9", .networkDNS),
+            ("http://me:geheim@\(closed)", closed, .networkUnreachable),
+            ("https://me:geheim@\(closed)", closed, .networkUnreachable),
+            ("socks5h://me:geheim@\(closed)", closed, .networkUnreachable),
+        ]
+        for row in rows {
+            var network = NetworkConfiguration()
+            network.proxies = ProxyRules(proxy: row.proxy, exceptions: "")
+            try await withSite(network: network) { site in
+                let journal = try await site.download("http://nowhere.test/file.bin")
+                expectFailure(row.code, isTransient: true, site, journal)
+                let message = journal.record.failure?.message ?? ""
+                #expect(message.contains("The proxy \(row.shown) "), "\(message)")
+                let history = site.engine.history(of: journal.record.id)
+                let asked = history.filter { $0.what == .asked }
+                #expect(asked.map { $0.details["via"] } == [.text(row.shown)])
+                #expect(!"\(message) \(history)".contains("geheim"))
+            }
         }
     }
 
