@@ -30,6 +30,8 @@ package final class FTPServer: Sendable {
         case ignoresQuit = "mute"
         /// The reply 226 after a file never comes.
         case forgetsEnd = "endless"
+        /// SIZE is answered as if the file did not exist, and so is the end of every file.
+        case deniesEnd = "denied"
         /// SIZE is refused as an unknown command, and the reply to RETR names an enormous size.
         case boastsOfSize = "boast"
     }
@@ -153,10 +155,12 @@ extension FTPServer {
                     resp = f"150 Opening the file ({2**63 - 1} bytes)."
                 if oddity == "endless" and resp[:3] == "226":
                     return
+                if oddity == "denied" and resp[:3] == "226":
+                    resp = "550 No such file."
                 super().respond(resp, *arguments, **options)
 
             def ftp_SIZE(self, path):
-                if oddity == "hidden":
+                if oddity in ("hidden", "denied"):
                     self.respond("550 No such file.")
                 elif oddity == "boast":
                     self.respond("502 What?")

@@ -134,8 +134,8 @@ package struct Fetch: Hashable, Sendable {
         }
     }
 
-    /// The offset at which answers with the whole file, or with its end by FTP, were over, before
-    /// the announced length and without a byte that was not on disk yet.
+    /// The offset at which answers with the whole file, or with its end by FTP, broke off, before
+    /// the announced length if there is one, and without a byte that was not on disk yet.
     fileprivate struct ShortEnd: Hashable, Sendable {
         let position: Int64
         var count: UInt32 = 0
@@ -497,20 +497,22 @@ package struct Fetch: Hashable, Sendable {
     ///   - failure: how the answer ended.
     ///   - id: its connection.
     /// - Returns: the failure. It is final where several answers ended at the same byte: then the
-    ///   server announces more than it has.
+    ///   server announces more than it has, or reports an error at the end of every answer.
     package mutating func endedShort(_ failure: Failure, _ id: Int) -> Failure {
         guard failure.isTransient, requests[id]?.isComparing == true, wholeEnd > 0,
-            wholeEnd == content.stored.end, let total = content.known.total, wholeEnd < total
+            wholeEnd == content.stored.end, wholeEnd < content.known.total ?? .max
         else { return failure }
         if learned.shortEnd?.position != wholeEnd {
             learned.shortEnd = ShortEnd(position: wholeEnd)
         }
         learned.shortEnd?.count += 1
         guard let short = learned.shortEnd, short.count >= ShortEnd.most else { return failure }
+        let total = content.known.total
+        let claim = total.map { "announces \($0) bytes" } ?? "never tells that the file is whole"
         return Failure(
             .serverTruncated,
-            "The server announces \(total) bytes, and each of its answers ends after \(wholeEnd)."
-                + " Check the URL, or \(Failure.freshLink)"
+            "The server \(claim), and each of its answers ends after \(wholeEnd) bytes. Check the URL,"
+                + " or \(Failure.freshLink)"
         )
     }
 

@@ -335,6 +335,25 @@ import iDownloader
         }
     }
 
+    @Test func `a file without a size that an FTP server denies at its end is not asked for ever`()
+        async throws
+    {
+        try await withRoot { root in
+            try await withFTPServer(root: root, oddity: .deniesEnd) { server in
+                try await withSite { site in
+                    let journal = try site.task(server.url("/file.bin"))
+                    for _ in 0..<12 where journal.record.state != .failed {
+                        try await site.run(journal)
+                    }
+                    expectFailure(.serverTruncated, isTransient: false, site, journal)
+                    let message = journal.record.failure?.message ?? ""
+                    #expect(message.contains("ends after \(Self.content.count)"), "\(message)")
+                    #expect(server.commands.count { $0.hasPrefix("RETR") } <= RetryPolicy.tries + 1)
+                }
+            }
+        }
+    }
+
     @Test func `a login that is refused because there are too many is tried again`() async throws {
         try await withRoot { root in
             try await withFTPServer(root: root, oddity: .isCrowded) { server in
