@@ -65,8 +65,6 @@ extension EasyHandle {
         _ request: TransferRequest,
         _ login: SSHAccess.Login?
     ) throws(CurlFailure) {
-        // A request without a known hosts file is refused; with none set libcurl trusts any host.
-        try set(CURLOPT_SSH_KNOWNHOSTS, request.ssh.knownHostsFile ?? "/dev/null")
         switch login {
         case .agent:
             try set(CURLOPT_SSH_AUTH_TYPES, Int(CURLSSH_AUTH_AGENT))

@@ -12,10 +12,12 @@ public struct SSHAccess: Hashable, Sendable {
         case password
     }
 
-    /// The file with the trusted keys of hosts, in the form of sshd(8); nil trusts no host.
+    /// The files with the trusted keys of hosts, in the form of sshd(8); none trusts no host.
     ///
-    /// Keys are never added to it, and a host without a key in it is refused.
-    public var knownHostsFile: String?
+    /// libcurl asks a host only for a key of the kind in the first line that may be of the host. If
+    /// the host has none of that kind, the next file is tried, on a new connection. Keys are never
+    /// added to a file, and a host without a key in it is refused.
+    public var knownHostsFiles: [String] = []
     /// The logins to try one after the other, each on its own connection.
     public var logins: [Login] = []
 }

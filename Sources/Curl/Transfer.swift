@@ -13,6 +13,7 @@ final class Transfer {
     private let sink: any TransferSink
     private let request: TransferRequest
     private var loginIndex = 0
+    private var knownHostsIndex = 0
     private(set) var isPaused = false
     /// Whether the sink keeps bytes, and has to be told when no more come for now.
     private(set) var isKept = false
@@ -83,6 +84,8 @@ final class Transfer {
         try easy.set(CURLOPT_PREREQDATA, context)
         try easy.set(beforeRequest: beforeRequest)
         if request.url.scheme == "sftp" {
+            // A request without a known hosts file is refused; with none set libcurl trusts any host.
+            try easy.set(CURLOPT_SSH_KNOWNHOSTS, knownHostsFile ?? "/dev/null")
             try easy.set(CURLOPT_SSH_KEYDATA, context)
             try easy.set(judgeHostKey: judgeHostKey)
         }
@@ -97,9 +100,25 @@ final class Transfer {
             && loginIndex + 1 < request.ssh.logins.count
     }
 
-    /// Whether to send it again: over its own connection, or with another login.
+    private var knownHostsFile: String? {
+        request.ssh.knownHostsFiles.dropFirst(knownHostsIndex).first
+    }
+
+    /// Whether the SSH host has no key of the kind it was asked for, and there is another file of
+    /// known hosts.
+    private func hasAnotherKeyKind(after code: CurlCode) -> Bool {
+        // LIBSSH2_ERROR_KEX_FAILURE: host and libssh2 share no algorithm.
+        code == .failedInitialization && request.url.scheme == "sftp"
+            && easy.failureText.contains("ssh session: -5,")
+            && knownHostsIndex + 1 < request.ssh.knownHostsFiles.count
+    }
+
+    /// Whether to send it again: over its own connection, with another login, or asking for a host
+    /// key of another kind.
     func mustBeginAnew(after code: CurlCode) -> Bool {
-        code != .ok && (wasIntruder || mustSignInOtherwise || hasAnotherLogin(after: code))
+        guard code != .ok else { return false }
+        return wasIntruder || mustSignInOtherwise || hasAnotherLogin(after: code)
+            || hasAnotherKeyKind(after: code)
     }
 
     /// Sets another handle, which must be fresh, up to run the request again.
@@ -107,6 +126,7 @@ final class Transfer {
     /// The previous handle keeps its receive buffer, and would refuse another size for it.
     func beginAnew(on easy: EasyHandle, after code: CurlCode) throws(CurlFailure) {
         if hasAnotherLogin(after: code) { loginIndex += 1 }
+        if hasAnotherKeyKind(after: code) { knownHostsIndex += 1 }
         self.easy = easy
         try configure()
         hasBegunAnew = hasBegunAnew || mustSignInOtherwise
@@ -318,7 +338,7 @@ extension Transfer {
     fileprivate func trusts(_ match: curl_khmatch, _ known: curl_khkey?) -> Bool {
         guard match != CURLKHMATCH_OK else {
             guard let key = known?.key, known?.len == 0,
-                RevokedKeys.hold(String(cString: key), in: request.ssh.knownHostsFile)
+                RevokedKeys.hold(String(cString: key), in: knownHostsFile)
             else { return true }
             hostKeyDoubt = .revoked
             return false

@@ -119,7 +119,7 @@ public struct TransferRequest: Sendable {
             return "The header field \(field.name.isOneLine ? field.name : "") cannot be sent"
         }
         if url.isFolder { return "The URL names a folder instead of a file" }
-        if url.scheme == "sftp", ssh.knownHostsFile == nil {
+        if url.scheme == "sftp", ssh.knownHostsFiles.isEmpty {
             return "No SFTP host can be trusted without a file of known hosts"
         }
         if proxy == .unusable { return "The proxy in the settings is not a valid proxy" }

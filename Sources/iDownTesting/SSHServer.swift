@@ -4,8 +4,13 @@ import Glibc
 
 /// A real sshd with SFTP on a free port of 127.0.0.1, run by the test's own user.
 ///
-/// Its host key, and the only key that may sign in, are made for the test.
+/// Its host keys, and the only key that may sign in, are made for the test.
 package final class SSHServer: Sendable {
+    /// The kinds of host keys.
+    package enum KeyKind: String, CaseIterable, Sendable {
+        case ed25519, ecdsa
+    }
+
     /// Why the server did not start.
     package struct StartFailure: Error, CustomStringConvertible {
         package let description: String
@@ -40,14 +45,20 @@ package final class SSHServer: Sendable {
 
     /// Makes keys and starts a server; returns once it accepts connections.
     ///
-    /// - Parameter folder: An empty folder for its files, an absolute path.
+    /// - Parameters:
+    ///   - folder: An empty folder for its files, an absolute path.
+    ///   - kinds: The kinds of host keys that it has.
     /// - Returns: The server, which the caller must end with ``stop()``.
     /// - Throws: ``ChildProcess/StartFailure``, ``StartFailure``, ``TestFile/Failure``.
-    package static func start(in folder: String) async throws -> SSHServer {
-        for name in ["host", "user", "other"] {
+    package static func start(
+        in folder: String,
+        offering kinds: [KeyKind] = [.ed25519]
+    ) async throws -> SSHServer {
+        let hostKeys = KeyKind.allCases.flatMap { [("host-\($0)", $0), ("other-\($0)", $0)] }
+        for (name, kind) in hostKeys + [("user", .ed25519)] {
             let made = try await ChildProcess.run(
                 "ssh-keygen",
-                ["-q", "-t", "ed25519", "-N", "", "-f", "\(folder)/\(name)"]
+                ["-q", "-t", kind.rawValue, "-N", "", "-f", "\(folder)/\(name)"]
             )
             guard made.succeeded else { throw StartFailure(description: made.standardError) }
         }
@@ -59,7 +70,7 @@ package final class SSHServer: Sendable {
         var said = ""
         for _ in 1...3 {
             let port = try FreePort.find()
-            try TestFile.write(configuration(folder, port: port), to: folder + "/config")
+            try TestFile.write(configuration(folder, port, kinds), to: folder + "/config")
             let process = try await ChildProcess.start(
                 "/bin/sh",
                 ["-c", "exec /usr/sbin/sshd -D -e -f \"$0\" 2>&1", folder + "/config"]
@@ -81,10 +92,14 @@ package final class SSHServer: Sendable {
         throw StartFailure(description: "sshd: \(said)")
     }
 
-    private static func configuration(_ folder: String, port: UInt16) -> String {
+    private static func configuration(
+        _ folder: String,
+        _ port: UInt16,
+        _ kinds: [KeyKind]
+    ) -> String {
         """
         ListenAddress 127.0.0.1:\(port)
-        HostKey \(folder)/host
+        \(kinds.map { "HostKey \(folder)/host-\($0)" }.joined(separator: "\n"))
         AuthorizedKeysFile \(folder)/user.pub
         PidFile none
         StrictModes no
@@ -102,15 +117,21 @@ package final class SSHServer: Sendable {
         "sftp://\(user)@127.0.0.1:\(other ?? port)\(path)"
     }
 
-    /// Returns a line for known_hosts(5) with the server's key or with a wrong one.
+    /// Returns a line for known_hosts(5) with the server's key of a kind or with a wrong one.
     ///
     /// - Parameters:
+    ///   - kind: The kind of the key, also one that the server does not offer.
     ///   - other: The port that clients connect to; nil for the server's own.
     ///   - isRight: Whether the key is the server's.
     /// - Returns: The line.
     /// - Throws: ``TestFile/Failure``.
-    package func knownHost(at other: UInt16? = nil, isRight: Bool = true) throws -> String {
-        let text = try TestFile.text(of: "\(folder)/\(isRight ? "host" : "other").pub")
+    package func knownHost(
+        _ kind: KeyKind = .ed25519,
+        at other: UInt16? = nil,
+        isRight: Bool = true
+    ) throws -> String {
+        let name = isRight ? "host" : "other"
+        let text = try TestFile.text(of: "\(folder)/\(name)-\(kind).pub")
         let key = text.split(separator: " ").prefix(2).joined(separator: " ")
         return "[127.0.0.1]:\(other ?? port) \(key)\n"
     }
@@ -123,12 +144,13 @@ package final class SSHServer: Sendable {
 }
 
 /// Runs `body` with an SSH server of its own and ends the server afterwards, even if `body` throws;
-/// the parameter is that of ``SSHServer/start(in:)``.
+/// the parameters are those of ``SSHServer/start(in:offering:)``.
 package func withSSHServer<Value>(
     in folder: String,
+    offering kinds: [SSHServer.KeyKind] = [.ed25519],
     _ body: (SSHServer) async throws -> Value
 ) async throws -> Value {
-    let server = try await SSHServer.start(in: folder)
+    let server = try await SSHServer.start(in: folder, offering: kinds)
     do {
         let value = try await body(server)
         await server.stop()

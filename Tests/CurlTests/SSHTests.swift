@@ -21,7 +21,7 @@ struct SSHTests {
         func request(range: String? = nil) throws -> TransferRequest {
             var request = TransferRequest(url: try URLReference(server.url(file)))
             request.range = range
-            request.ssh.knownHostsFile = knownHosts
+            request.ssh.knownHostsFiles = [knownHosts]
             request.ssh.logins = [.key(path: server.key)]
             return request
         }
@@ -108,7 +108,7 @@ struct SSHTests {
             #expect(try await outcome(nil).hostKeyDoubt == .unknown)
 
             var request = try host.request()
-            request.ssh.knownHostsFile = nil
+            request.ssh.knownHostsFiles = []
             #expect(await host.pool.run(request).result == .badRequest)
 
             let right = try host.server.knownHost()
@@ -128,8 +128,8 @@ struct SSHTests {
             var request = try host.request()
             let folder = host.server.key.dropLast("user".count)
             request.ssh.logins = [
-                .agent, .key(path: folder + "none"), .key(path: folder + "other"), .password,
-                .key(path: host.server.key),
+                .agent, .key(path: folder + "none"), .key(path: folder + "other-ed25519"),
+                .password, .key(path: host.server.key),
             ]
             let sink = RecordingSink()
             #expect(await host.pool.run(request, sink: sink).result == .ok)

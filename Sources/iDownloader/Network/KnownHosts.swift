@@ -1,35 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
+
 /// Makes of a known_hosts file (sshd(8)) what libssh2 1.10 and libcurl 7.88 can use.
 ///
-/// libssh2 stops reading at the first line that it cannot parse, and takes the CR of a line's end for a
-/// part of the key. libcurl asks a host for a key of the kind in the first line that names it, and
-/// libssh2 1.10 cannot use an ssh-rsa key at a server of today: such lines come last.
+/// libcurl asks a host only for a key of the kind in the first line that names the host, or that is
+/// hashed, although that line may be of another host. libssh2 stops reading at the first line that
+/// it cannot parse. So a request gets the lines of its own host alone, in one list for each kind.
 enum KnownHosts {
-    private static let kinds: Set<String> = [
-        "ssh-rsa", "ssh-dss", "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
-        "ecdsa-sha2-nistp521",
+    /// The kinds of keys that libssh2 knows, in the order in which OpenSSH prefers them.
+    private static let kinds = [
+        "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+        "ssh-rsa", "ssh-dss",
     ]
 
-    /// Returns the lines that can be read, those with ssh-rsa keys last.
-    static func readable(_ bytes: [UInt8]) -> [UInt8] {
-        var (first, last): ([UInt8], [UInt8]) = ([], [])
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            var fields = line.split { $0 == UInt8(ascii: " ") || $0 == 9 || $0 == 13 }
-            guard fields.count >= 3 else { continue }
-            let mark = fields[0].first == UInt8(ascii: "@") ? [fields.removeFirst()] : []
-            guard fields.count >= 3 else { continue }
-            let kind = String(decoding: fields[1], as: UTF8.self)
-            guard kinds.contains(kind), isKey(fields[2], of: kind) else { continue }
-            let whole = (mark + fields).joined(separator: [UInt8(ascii: " ")]) + [10]
-            if kind == "ssh-rsa" { last += whole } else { first += whole }
+    /// Returns lists of the known keys of a host, each with keys of one kind, the preferred first.
+    ///
+    /// The last list has no key of the host: with that one libssh2 talks to a host whose kinds of
+    /// keys are all unknown, and the host is refused as an unknown one. Every list has all revoked
+    /// keys.
+    ///
+    /// - Parameters:
+    ///   - host: the host's name or address in lowercase, without brackets.
+    ///   - port: its port.
+    ///   - bytes: the user's file.
+    /// - Returns: the lists, each in the form of known_hosts.
+    static func lists(of host: String, port: Int, in bytes: [UInt8]) -> [[UInt8]] {
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).compactMap(Line.init)
+        let names = port == 22 ? [host] : ["[\(host)]:\(port)", host]
+        // ssh(1) takes a key without a port where it knows none for the port.
+        let known =
+            names.lazy.map { name in lines.filter { $0.names(name) } }.first { !$0.isEmpty } ?? []
+        let revoked = lines.filter { $0.mark == "@revoked" }.map(\.text).joined()
+        let keys = kinds.map { kind in known.filter { $0.kind == kind } }.filter { !$0.isEmpty }
+        return (keys + [[]]).map { lines in
+            Array((lines.map { $0.text(naming: names[0]) }.joined() + revoked).utf8)
         }
-        return first + last
     }
 
-    /// Whether this is a key in base 64, which begins with its kind (RFC 4253 section 6.6).
-    private static func isKey(_ text: ArraySlice<UInt8>, of kind: String) -> Bool {
-        guard let key = Base64.decode(text), key.count > 4 + kind.utf8.count else { return false }
-        return key.dropFirst(4).starts(with: kind.utf8)
+    /// A line with a key that libssh2 can read.
+    private struct Line {
+        /// What the key is for, other than to know the host: `@revoked` or `@cert-authority`.
+        let mark: String?
+        /// The hosts, which may be hashed.
+        let hosts: String
+        let kind: String
+        /// The key in Base64.
+        private let key: String
+
+        /// Reads a line; nil for a remark, and for one that libssh2 cannot read.
+        init?(_ bytes: ArraySlice<UInt8>) {
+            let words = bytes.split { [UInt8(ascii: " "), 9, 13].contains($0) }
+            var fields = words.map { String(decoding: $0, as: UTF8.self) }
+            guard let first = fields.first else { return nil }
+            mark = first.hasPrefix("@") ? fields.removeFirst() : nil
+            guard fields.count >= 3 else { return nil }
+            (hosts, kind, key) = (fields[0], fields[1], fields[2])
+            // A key begins with its kind (RFC 4253 section 6.6).
+            guard kinds.contains(kind), let key = Base64.decode(Array(key.utf8)[...]),
+                key.count > 4 + kind.utf8.count, key.dropFirst(4).starts(with: kind.utf8)
+            else { return nil }
+        }
+
+        var text: String { (mark.map { $0 + " " } ?? "") + text(naming: hosts) }
+
+        func text(naming host: String) -> String { "\(host) \(kind) \(key)\n" }
+
+        /// Whether the key is to know this host by, which has the form `host` or `[host]:port`.
+        func names(_ name: String) -> Bool {
+            guard mark == nil else { return false }
+            guard hosts.hasPrefix("|") else {
+                return hosts.split(separator: ",").contains { $0.lowercased() == name }
+            }
+            // `|1|salt|hash`: HMAC-SHA1 of the name.
+            let parts = hosts.split(separator: "|").map { Array($0.utf8)[...] }
+            guard parts.count == 3, parts[0].elementsEqual("1".utf8),
+                let salt = Base64.decode(parts[1]), let hash = Base64.decode(parts[2])
+            else { return false }
+            return HMAC<Insecure.SHA1>.isValidAuthenticationCode(
+                hash,
+                authenticating: Array(name.utf8),
+                using: SymmetricKey(data: salt)
+            )
+        }
     }
 }

@@ -58,19 +58,14 @@ package struct NetworkConfiguration: Sendable {
     /// Updates the copies of the user's files that requests get; waits two seconds at most.
     func refreshFiles() async {
         let paths = [netrcFile, cookieFile, knownHostsFile].compactMap(\.self) + sshKeys
-        await files.refresh(paths, knownHosts: knownHostsFile)
+        await files.refresh(paths)
     }
 
     /// Sets a request's proxy, certificates and time limits, but none of the user's secrets.
     func lead(_ request: inout TransferRequest) {
         request.proxy = proxies.choice(for: request.url)
         request.certificates = certificates
-        if request.url.scheme == "sftp" {
-            // If there is no copy of the file, no host is trusted.
-            request.ssh.knownHostsFile = knownHostsFile.map {
-                copy(of: $0, for: &request) ?? "/dev/null"
-            }
-        }
+        if request.url.scheme == "sftp" { admitKnownHost(to: &request) }
         request.connectTimeout = connectTimeout
         request.silenceTimeout = silenceTimeout
     }
@@ -88,6 +83,22 @@ package struct NetworkConfiguration: Sendable {
             request.ssh.logins.append(.key(path: path))
         }
         if request.netrcFile != nil { request.ssh.logins.append(.password) }
+    }
+
+    /// Gives an SFTP request the known keys of its host; without a copy of the user's file, no host
+    /// is trusted.
+    private func admitKnownHost(to request: inout TransferRequest) {
+        guard let knownHostsFile else { return }
+        let host = request.url.host
+        let lists = KnownHosts.lists(
+            of: host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host,
+            port: request.url.effectivePort ?? 22,
+            in: files.copy(of: knownHostsFile)?.bytes ?? []
+        )
+        for copy in lists.compactMap(UserFiles.Copy.init) {
+            request.attachments.append(copy)
+            request.ssh.knownHostsFiles.append(copy.path)
+        }
     }
 
     /// Returns how far away the host is that answered; a host behind a proxy or without a known

@@ -14,9 +14,10 @@ final class UserFiles: Sendable {
         /// The path of the copy, valid as long as this object lives.
         let path: String
         private let descriptor: Int32
-        fileprivate let source: Source
+        /// The file that was copied; nil for bytes that are not a whole file of the user.
+        fileprivate let source: Source?
 
-        fileprivate init?(_ bytes: [UInt8], of source: Source) {
+        fileprivate init?(_ bytes: [UInt8], of source: Source?) {
             descriptor = memfd_create("idown", CLINUX_MFD_CLOEXEC)
             path = "/proc/self/fd/\(descriptor)"
             self.source = source
@@ -26,6 +27,17 @@ final class UserFiles: Sendable {
                 let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
                 guard count > 0 else { return nil }
                 rest = rest.dropFirst(count)
+            }
+        }
+
+        /// Makes a file of these bytes; nil where the system makes none.
+        convenience init?(_ bytes: [UInt8]) { self.init(bytes, of: nil) }
+
+        var bytes: [UInt8] {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { return [] }
+            return [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+                count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
             }
         }
 
@@ -49,8 +61,6 @@ final class UserFiles: Sendable {
         var copies: [String: Copy] = [:]
         /// The files to look at next.
         var paths: [String] = []
-        /// The file among them that lists known SSH hosts.
-        var knownHosts: String?
         /// The callers that wait for the next look, and those that wait for the one under way.
         var waiters: [CheckedContinuation<Void, Never>] = []
         var served: [CheckedContinuation<Void, Never>] = []
@@ -78,14 +88,12 @@ final class UserFiles: Sendable {
     /// Calls before the next look begins share that look. If the file system hangs, the earlier
     /// copies stay in use, or none.
     ///
-    /// - Parameters:
-    ///   - paths: the files.
-    ///   - knownHosts: the file among them that lists known SSH hosts (``KnownHosts``).
-    func refresh(_ paths: [String], knownHosts: String? = nil) async {
+    /// - Parameter paths: the files.
+    func refresh(_ paths: [String]) async {
         guard !paths.isEmpty, !thread.isStuck(for: Self.longestLook) else { return }
         await withCheckedContinuation { waiter in
             let (isFirst, isWatched) = state.withLock { state in
-                (state.paths, state.knownHosts) = (paths, knownHosts)
+                state.paths = paths
                 state.waiters.append(waiter)
                 defer { state.isWatched = true }
                 return (state.waiters.count == 1, state.isWatched)
@@ -119,14 +127,12 @@ final class UserFiles: Sendable {
     // MARK: On the reading thread
 
     private func look() {
-        let (paths, knownHosts) = state.withLock { state in
+        let paths = state.withLock { state in
             (state.served, state.waiters) = (state.waiters, [])
-            return (state.paths, state.knownHosts)
+            return state.paths
         }
         for path in paths {
-            let copy = Self.copy(of: path, unlessIn: copy(of: path)) { bytes in
-                path == knownHosts ? KnownHosts.readable(bytes) : bytes
-            }
+            let copy = Self.copy(of: path, unlessIn: copy(of: path))
             // Store each copy immediately: reading the next file may hang.
             state.withLock { $0.copies[path] = copy }
         }
@@ -137,11 +143,7 @@ final class UserFiles: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    private static func copy(
-        of path: String,
-        unlessIn old: Copy?,
-        as change: ([UInt8]) -> [UInt8]
-    ) -> Copy? {
+    private static func copy(of path: String, unlessIn old: Copy?) -> Copy? {
         // A pipe under this name would wait for who writes into it.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -157,6 +159,6 @@ final class UserFiles: Sendable {
             guard count > 0 else { break }
             bytes += piece[..<count]
         }
-        return Copy(change(bytes), of: source)
+        return Copy(bytes, of: source)
     }
 }

@@ -285,6 +285,54 @@ import iDownloader
         }
     }
 
+    /// OpenSSH accepts and refuses the same.
+    @Test func `an SFTP host is asked for a key of a kind that is known of it`() async throws {
+        typealias Kind = SSHServer.KeyKind
+        let rows: [(offered: [Kind], wrong: [Kind], right: [Kind], isTrusted: Bool)] = [
+            ([.ed25519], [.ecdsa], [.ed25519], true),
+            ([.ecdsa], [.ed25519], [.ecdsa], true),
+            ([.ed25519, .ecdsa], [], [.ecdsa], true),
+            ([.ed25519, .ecdsa], [], [.ecdsa, .ed25519], true),
+            ([.ed25519, .ecdsa], [.ed25519], [.ecdsa], false),
+            ([.ed25519], [.ecdsa], [], false),
+        ]
+        for row in rows {
+            try await withRoot { root in
+                let folder = root + ".ssh"
+                mkdir(folder, 0o700)
+                try await withSSHServer(in: folder, offering: row.offered) { server in
+                    // Those of another host, of every kind, may not decide for this one.
+                    let others = try Kind.allCases.map { try server.knownHost($0, at: 1) }
+                    let wrong = try row.wrong.map { try server.knownHost($0, isRight: false) }
+                    let right = try row.right.map { try server.knownHost($0) }
+                    let known = folder + "/known_hosts"
+                    try TestFile.write((others + wrong + right).joined(), to: known)
+                    var network = NetworkConfiguration()
+                    network.knownHostsFile = known
+                    network.sshKeys = [server.key]
+                    for isHashed in [false, true] {
+                        if isHashed {
+                            let hashing = try await ChildProcess.run(
+                                "ssh-keygen",
+                                ["-H", "-f", known]
+                            )
+                            #expect(hashing.succeeded)
+                        }
+                        try await withSite(network: network) { site in
+                            let journal = try await site.download(server.url(root + "/file.bin"))
+                            guard !row.isTrusted else {
+                                return expectComplete(Self.content, site, journal)
+                            }
+                            expectFailure(.networkTLS, isTransient: false, site, journal)
+                            let message = journal.record.failure?.message ?? ""
+                            #expect(message.contains("known_hosts"), "\(message)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `each refusal has its code`() async throws {
         try await withRoot { root in
             try await withFTPServer(root: root, login: ("me", "secret")) { server in
