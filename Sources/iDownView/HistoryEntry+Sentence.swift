@@ -31,13 +31,14 @@ extension HistoryEntry {
 
     private var started: String {
         let attempt = ["attempt": shown(UInt(clamping: number("attempt") ?? 0))]
-        guard let bytes = number("bytes"), bytes > 0 else {
-            return translated("Attempt {attempt} begins", attempt)
-        }
-        return translated(
-            "Attempt {attempt} begins with {size}",
-            attempt.merging(["size": size("bytes")]) { $1 }
-        )
+        let words =
+            (number("bytes") ?? 0) > 0
+            ? translated(
+                "Attempt {attempt} begins with {size}",
+                attempt.merging(["size": size("bytes")]) { $1 }
+            ) : translated("Attempt {attempt} begins", attempt)
+        guard text("cookies") == "missing" else { return words }
+        return translated("{start}; the cookie file cannot be read", ["start": words])
     }
 
     private var asked: String {

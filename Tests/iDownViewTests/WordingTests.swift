@@ -110,6 +110,10 @@ struct WordingTests {
                 .sentence
         }
         #expect(sentence("started") == "Attempt 2 begins with 1.0 MiB")
+        #expect(
+            sentence("started", ["cookies": .string("missing")])
+                == "Attempt 2 begins with 1.0 MiB; the cookie file cannot be read"
+        )
         #expect(sentence("asked") == "Asks a.example for all after 1.5 MiB")
         #expect(
             sentence("asked", ["via": .string("p:1")])

@@ -31,7 +31,8 @@ package struct History: Sendable {
 
     /// The kinds of entries.
     package enum What: String, CaseIterable, Sendable {
-        /// An attempt begins: `attempt`, `bytes` on disk, `total` where it is known.
+        /// An attempt begins: `attempt`, `bytes` on disk, `total` where it is known, `cookies`
+        /// (`missing`) where the user's cookie file could not be read.
         case started
         /// A request is sent: `host`, `via` (the proxy's host and port) where there is one, `first`
         /// and `length` of the range, `why` (`lead`, `gap`, `split`, `race`).

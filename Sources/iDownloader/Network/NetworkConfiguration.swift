@@ -61,6 +61,9 @@ package struct NetworkConfiguration: Sendable {
         await files.refresh(paths)
     }
 
+    /// Whether there is a cookie file that could not be read.
+    var lacksCookieFile: Bool { cookieFile.map { files.copy(of: $0) == nil } ?? false }
+
     /// Sets a request's proxy, certificates and time limits, but none of the user's secrets.
     func lead(_ request: inout TransferRequest) {
         request.proxy = proxies.choice(for: request.url)

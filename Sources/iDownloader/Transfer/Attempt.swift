@@ -91,6 +91,15 @@ final class Attempt {
     /// Looks for the user's login for the server of the client's URL.
     func lookForLogin() async { login = await engine.storedLogin(for: job.request, at: home) }
 
+    /// Whether the task's server would get cookies of the user's file, which could not be read.
+    var lacksCookieFile: Bool {
+        let request = job.request
+        let hasOwn =
+            request.cookies != nil
+            || request.headers.contains { $0.name.lowercased() == "cookie" }
+        return home.isHTTP && request.usesStoredLogins && !hasOwn && engine.network.lacksCookieFile
+    }
+
     /// Keeps the findings of this attempt for the next one.
     func keepFindings(after failure: Failure?) {
         let findings = Engine.Findings(fetch: fetch.memory(after: failure), reach: furthestHost)

@@ -297,17 +297,29 @@ package final class Engine: Sendable {
 
     /// Makes a refusal for lack of a login transient if the keyring may have one that was not read:
     /// it is locked, has just been started, or does not answer.
+    ///
+    /// Any refusal tells of a cookie file that could not be read: its cookies may be missing.
     func judged(_ failure: Failure, of attempt: Attempt) async -> Failure {
         let home = attempt.home
         guard failure.code == .serverAuthRequired, attempt.login == nil,
             attempt.job.request.usesStoredLogins, home.user == nil,
             await logins?.mayHaveLogin(for: home.origin) == true
-        else { return failure }
+        else { return attempt.lacksCookieFile ? failure.withoutCookieFile : failure }
         return .loginIsLocked
     }
 }
 
 extension Failure {
+    /// The failure, with a word about the cookie file if the server refuses the task.
+    fileprivate var withoutCookieFile: Failure {
+        guard code.tellsOfAnExpiredLink else { return self }
+        var failure = self
+        failure.message +=
+            " The cookie file of the settings cannot be read, so its cookies were not sent: check it"
+            + " with `idown doctor`."
+        return failure
+    }
+
     /// The failure of a task whose login lies in a keyring that cannot be read now.
     fileprivate static var loginIsLocked: Failure {
         Failure(

@@ -37,6 +37,7 @@ actor Transfer {
                     "attempt": .number(Int64(attempt.job.id.attempt.rawValue)),
                     "bytes": .number(content.stored.byteCount),
                     "total": content.known.total.map { .number($0) },
+                    "cookies": attempt.lacksCookieFile ? .text("missing") : nil,
                 ]
             )
             await attempt.lookForLogin()

@@ -168,6 +168,41 @@ import iDownloader
         }
     }
 
+    @Test func `a cookie file that cannot be read is told, and fails only what is refused`()
+        async throws
+    {
+        try await withTemporaryFolder { home in
+            try TestFile.write("", to: home + "/cookies")
+            let own = HeaderField(name: "cookie", value: "a=b")
+            let rows: [(status: Int, file: String, headers: [HeaderField], isTold: Bool)] = [
+                (403, "none", [], true), (401, "none", [], true), (200, "none", [], false),
+                (500, "none", [], false), (403, "cookies", [], false), (403, "none", [own], false),
+            ]
+            for row in rows {
+                var network = NetworkConfiguration()
+                network.cookieFile = "\(home)/\(row.file)"
+                try await withServer({ request in
+                    row.status == 200
+                        ? Sample.file.answer(to: request)
+                        : [.head("\(row.status) No", [("Content-Length", "0")])]
+                }) { server in
+                    try await withSite(network: network) { site in
+                        let journal = try await site.download(server.url("/file.bin")) {
+                            $0.headers = row.headers
+                        }
+                        #expect((journal.record.failure == nil) == (row.status == 200))
+                        let message = journal.record.failure?.message ?? ""
+                        #expect(message.contains("cookie file") == row.isTold, "\(message)")
+                        let started = site.engine.history(of: journal.record.id).first
+                        let isMissing =
+                            row.status != 200 && row.file == "none" && row.headers.isEmpty
+                        #expect((started?.details["cookies"] == .text("missing")) == isMissing)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `a status whose body never ends is taken at once`() async throws {
         try await download([.head("404 Not Found"), .stall]) { site, journal in
             expectFailure(.serverNotFound, isTransient: false, site, journal)
