@@ -86,7 +86,7 @@ final class Arrivals {
         var types = [gdk_file_list_get_type(), CGTK_TYPE_STRING]
         gtk_drop_target_set_gtypes(target.opaque, &types, gsize(types.count))
         target.answer("drop") { [weak self] arguments in
-            guard let self, let value = arguments.boxed(1) else { return false }
+            guard let self, let value = arguments.boxed(1, as: GValue.self) else { return false }
             guard cgtk_value_type(value) == gdk_file_list_get_type() else {
                 self.add(g_value_get_string(value).map { String(cString: $0) } ?? "")
                 return true

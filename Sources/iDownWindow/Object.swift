@@ -157,10 +157,12 @@ struct Arguments {
     }
     func real(_ place: Int) -> Double { g_value_get_double(values + place) }
     func object(_ place: Int) -> Object { Object(g_value_get_object(values + place)) }
-    /// Returns the `GValue` inside a boxed argument, such as dropped data; nil if there is none.
-    func boxed(_ place: Int) -> UnsafePointer<GValue>? {
-        guard let raw = g_value_get_boxed(values + place) else { return nil }
-        return UnsafePointer(raw.assumingMemoryBound(to: GValue.self))
+    /// Returns the value inside a boxed argument, such as dropped data; nil if there is none.
+    func boxed<Content>(
+        _ place: Int,
+        as type: Content.Type = Content.self
+    ) -> UnsafeMutablePointer<Content>? {
+        g_value_get_boxed(values + place)?.assumingMemoryBound(to: Content.self)
     }
     /// Returns the variant of an action's signal; nil if it has none.
     func variant(_ place: Int) -> OpaquePointer? { g_value_get_variant(values + place) }

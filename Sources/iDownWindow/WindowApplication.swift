@@ -38,11 +38,12 @@ package enum WindowApplication {
 
     private static func runLoop() -> CInt {
         MainLoop.join()
-        g_set_prgname(id)
+        g_set_prgname("idown-window")
         g_set_application_name("idown")
         let application = Object(adw_application_new(id, G_APPLICATION_HANDLES_COMMAND_LINE))
         // The connection opens while GTK starts.
         let connection = Task { try await Connection.open(.session) }
+        addOptions(application)
         application.on("startup") { _ in
             Style.load()
             addActions(application)
@@ -90,6 +91,30 @@ package enum WindowApplication {
         application.drop()
         if isWantedAgain { startAnew() }
         return code
+    }
+
+    /// Lets GLib answer `--help`, and refuse options that are not known: without an option of its own
+    /// the application would get every word as a link.
+    private static func addOptions(_ application: Object) {
+        g_application_set_option_context_parameter_string(application.to(), "[URL…]")
+        g_application_add_main_option(
+            application.to(),
+            "version",
+            0,
+            G_OPTION_FLAG_NONE,
+            G_OPTION_ARG_NONE,
+            translated("Show the version"),
+            nil
+        )
+        application.answer("handle-local-options") { arguments in
+            guard g_variant_dict_contains(arguments.boxed(1), "version") == 0 else {
+                print("idown-window \(Contract.version)")
+                return 0
+            }
+            // Desktops find the launcher of a window by this name; the help showed the program's.
+            g_set_prgname(id)
+            return -1
+        }
     }
 
     /// Opens the dialog with the links of the command line, if there are any.

@@ -738,11 +738,43 @@ class Starting(Case):
         self.open_again(words=[url])
         for text in (url, f"{url}?x=1"):
             if text != url:
-                self.desktop.start([shared["module"].PROGRAM, text], "again").wait(10)
+                self.desktop.start([shared["module"].PROGRAM, "--", text], "again").wait(10)
             dialog = self.window.find("Add Downloads", self.Role.FRAME)
             wait(lambda: self.window.field("Links, one in a line", dialog).text == text, text)
             dialog.act("window.close")
             self.window.gone("Add Downloads", self.Role.FRAME)
+
+    def test_options_are_answered_and_unknown_ones_refused(self):
+        # Answers need no screen.
+        environment = {name: value for name, value in self.desktop.environment.items()
+                       if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+
+        def ask(*words):
+            return subprocess.run([shared["module"].PROGRAM, *words], env=environment,
+                                  capture_output=True, text=True, timeout=10)
+        help = ask("--help")
+        self.assertEqual(help.returncode, 0)
+        self.assertIn("idown-window [OPTION…] [URL…]", help.stdout)
+        self.assertIn("--version", help.stdout)
+        version = ask("--version")
+        self.assertEqual(version.returncode, 0)
+        self.assertRegex(version.stdout, r"^idown-window \d+\.\d+\.\d+\n$")
+        unknown = ask("--unknown", "https://a.example/")
+        self.assertEqual(unknown.returncode, 1)
+        self.assertIn("--unknown", unknown.stderr)
+        self.assertIsNone(self.window.seek("Add Downloads", self.Role.FRAME))
+
+    def test_the_bus_starts_the_window_as_a_service(self):
+        self.window.close()
+        service = self.desktop.start(
+            [shared["module"].PROGRAM, "--gapplication-service"], "service")
+        wait(lambda: "true" in self.desktop.ask_bus("NameHasOwner", "string:org.idown.Window"),
+             "the name of the window")
+        shared["module"].call("Activate", "(a{sv})", ({},))
+        self.window.process = service
+        self.window.look_again()
+        self.window.close()
+        self.open_again()
 
     def test_a_start_while_the_window_ends_is_not_lost(self):
         self.add("ending.bin")
