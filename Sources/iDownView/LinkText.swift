@@ -56,12 +56,13 @@ package struct LinkText: Hashable, Sendable {
     /// Reads a text.
     ///
     /// Lines that begin with `#` are comments, as in lists of links. A line that begins with `/` is a
-    /// path, which may have blanks.
+    /// path, which may have blanks. A link must not have blanks: what follows them in its line is a
+    /// mistake if it ends as names of files do.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - leavesWords: Whether words around links are left out instead of being mistakes, so that
-    ///     a sentence with a link can be pasted.
+    ///     a sentence with a link can be pasted. Words that may be meant as links stay.
     package init(_ text: String, leavingWords leavesWords: Bool = false) {
         var known: Set<String> = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -74,13 +75,16 @@ package struct LinkText: Hashable, Sendable {
             }
             var words =
                 line.hasPrefix("/") ? [line] : line.split(whereSeparator: \.isWhitespace)
+            let isAlone = words.count == 1
             if hasLinks { words = Self.linksOfSentence(words) }
+            let beginsWithLink = words.first?.contains("://") == true
             for word in words {
+                let isEnd = beginsWithLink && Self.isEndOfName(word)
                 let word = String(word)
                 let path = Self.path(word)
                 if let path, Self.isMetalink(path) {
                     metalinks.append(path)
-                } else if let link = Self.link(word) {
+                } else if !isEnd, let link = Self.link(word) {
                     guard known.insert(link).inserted else { continue }
                     links.append(link)
                     self.lines.append(place + 1)
@@ -89,7 +93,7 @@ package struct LinkText: Hashable, Sendable {
                     mistakes.append(
                         Mistake(line: place + 1, word: shown.description, reason: nil)
                     )
-                    if let path, words.count == 1 { files[place + 1] = path }
+                    if let path, isAlone { files[place + 1] = path }
                 }
             }
         }
@@ -101,15 +105,45 @@ package struct LinkText: Hashable, Sendable {
     /// may be meant as one.
     private static func linksOfSentence(_ words: [Substring]) -> [Substring] {
         if words.allSatisfy({ path(String($0)) != nil || link(String($0)) != nil }) { return words }
-        if words.count == 1 { return words.filter { $0.contains { ":/@".contains($0) } } }
-        return words.filter { $0.contains("://") }.map { word in
-            var word = word.drop { "(<[\"'“„«".contains($0) }
-            while let last = word.last,
-                ".,;:!?>]\"'”“»".contains(last)
-                    || last == ")" && !word.contains("(")
-            { word.removeLast() }
-            return word
+        let words = words.count == 1 ? words : words.map(withoutMarks)
+        let beginsWithLink = words[0].contains("://")
+        return words.filter { mayBeLink($0) || beginsWithLink && isEndOfName($0) }
+    }
+
+    /// Whether a word of a sentence may be meant as a link: `magnet:?xt=1` and `e.org/a`, but not
+    /// `10:30` and `and/or`.
+    private static func mayBeLink(_ word: Substring) -> Bool {
+        guard word.count > 1 else { return false }
+        if word.contains("/"), path(String(word)) != nil || link(String(word)) != nil {
+            return true
         }
+        let scheme = word.prefix { $0 != ":" }
+        return scheme.count > 1 && scheme.count < word.count - 1 && scheme.first?.isLetter == true
+            && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    }
+
+    /// Whether a word after a link may be a part of the link, which then has a blank: `file.zip`.
+    private static func isEndOfName(_ word: Substring) -> Bool {
+        guard !word.contains("://"), let dot = word.lastIndex(of: ".") else { return false }
+        let ending = word[dot...].dropFirst()
+        return (2...5).contains(ending.count)
+            && ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    }
+
+    /// Returns a word without the punctuation marks around it.
+    private static func withoutMarks(_ word: Substring) -> Substring {
+        var word = word.drop { "(<[\"'“„«".contains($0) }
+        while let last = word.last,
+            ".,;:!?\"'”“»".contains(last) || isUnpaired(last, in: word)
+        { word.removeLast() }
+        return word
+    }
+
+    /// Whether a word has more of this closing bracket than of its opening one.
+    private static func isUnpaired(_ bracket: Character, in word: Substring) -> Bool {
+        let pairs: [Character: Character] = [")": "(", "]": "[", ">": "<"]
+        guard let opening = pairs[bracket] else { return false }
+        return word.count { $0 == bracket } > word.count { $0 == opening }
     }
 
     /// Whether a line is indented and has the form `name=value`; the names are those of aria2.

@@ -93,6 +93,48 @@ struct LinkTextTests {
     }
 
     @Test
+    func `around the links of a sentence, brackets and points are left out`() {
+        let sentence =
+            "Get https://a.org/f.zip, please (or https://b.org/g.zip / [https://c.org/h[1]]).\n"
+            + "- https://d.org/i[1]\n(see https://e.org/j_(2)) Note: all of them\nwww.f.org"
+        let text = LinkText(sentence, leavingWords: true)
+        #expect(
+            text.links == [
+                "https://a.org/f.zip", "https://b.org/g.zip", "https://c.org/h[1]",
+                "https://d.org/i[1]", "https://e.org/j_(2)", "https://www.f.org",
+            ]
+        )
+        #expect(text.mistakes.isEmpty)
+    }
+
+    @Test
+    func `of a sentence no word is left out that may be meant as a link`() {
+        let sentence =
+            "See https://a.org/1 and magnet:?xt=1, and/or (10:30) me@a.org\nor (www.b.org/x), b.org/file.zip."
+        let text = LinkText(sentence, leavingWords: true)
+        #expect(text.mistakes.map(\.line) == [1])
+        #expect(text.mistakes.first?.word.hasPrefix("magnet:") == true)
+        #expect(
+            text.links == ["https://a.org/1", "https://www.b.org/x", "https://b.org/file.zip"]
+        )
+        // The path of a list stands for its line only where it is alone in it.
+        let path = LinkText("https://a.org/1\nsee /tmp/list.txt", leavingWords: true)
+        #expect(path.mistakes.map(\.word) == ["/tmp/list.txt"] && path.files.isEmpty)
+    }
+
+    @Test(arguments: [
+        "https://a.org/my file.zip", "https://a.org/my new file.zip",
+        "<https://a.org/my new file.zip>", "https://a.org/my dir.d/file.zip",
+    ])
+    func `a link with a blank is told by the end of its name`(link: String) {
+        for leavesWords in [false, true] {
+            let text = LinkText(link, leavingWords: leavesWords)
+            #expect(text.mistakes.last?.word.contains("file.zip") == true)
+            #expect(text.links.allSatisfy { $0.hasSuffix("/my") })
+        }
+    }
+
+    @Test
     func `the line of each link is known`() {
         let text = LinkText("# a comment\nhttps://a.org/1 https://a.org/2\n\nhttps://a.org/3")
         #expect(text.lines == [2, 2, 4])
