@@ -44,7 +44,7 @@ package struct DesktopTask: Hashable, Sendable {
     /// Why the task failed, in the user's language; empty where it has not failed.
     var reason: String {
         failure.isEmpty && errorCode.isEmpty
-            ? "" : FailureText.withoutCommands(FailureText.text(of: errorCode, saying: failure))
+            ? "" : FailureText.withoutEditCommand(FailureText.text(of: errorCode, saying: failure))
     }
 
     /// The downloaded part in percent; nil while the size is not known.

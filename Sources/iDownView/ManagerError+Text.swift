@@ -14,7 +14,7 @@ extension ManagerError {
         let start = failureCode.map { $0 + ": " } ?? ""
         let words =
             description.hasPrefix(start) ? description.dropFirst(start.count) : description[...]
-        return FailureText.withoutCommands(String(words))
+        return FailureText.withoutEditCommand(String(words))
     }
 
     private var sentence: String {

@@ -119,11 +119,13 @@ package enum FailureText {
         Wording.current.isEnglish && !message.isEmpty ? message : sentence(of: code)
     }
 
-    /// Returns a message of the service for windows and notifications, whose users do not type the
-    /// commands that it names: "give a fresh link with `idown edit 7 --url URL`".
-    package static func withoutCommands(_ message: String) -> String {
-        let parts = message.split(separator: " with `idown ", omittingEmptySubsequences: false)
-        // Each part after the first begins with a command, which ends at the next backquote.
+    /// Returns a message of the service for windows and notifications, without the command for which
+    /// the window has a button: "give a fresh link with `idown edit 7 --url URL`".
+    ///
+    /// Other commands stay, because the window offers nothing in their place.
+    package static func withoutEditCommand(_ message: String) -> String {
+        let parts = message.split(separator: " with `idown edit ", omittingEmptySubsequences: false)
+        // Each part after the first begins with words of the command, which ends at a backquote.
         let rest = parts.dropFirst().map { $0.drop { $0 != "`" }.dropFirst() }
         return (parts.prefix(1) + rest).joined()
     }

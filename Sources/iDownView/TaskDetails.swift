@@ -212,6 +212,6 @@ package struct TaskDetails: Sendable {
         guard !code.isEmpty else { return "" }
         return isForCommand
             ? FailureText.text(of: code, saying: "\(code): \(message)")
-            : FailureText.withoutCommands(FailureText.text(of: code, saying: message))
+            : FailureText.withoutEditCommand(FailureText.text(of: code, saying: message))
     }
 }

@@ -191,7 +191,7 @@ final class DetailsPane {
 
     private func show(_ entries: [HistoryEntry]) {
         let lines = entries.suffix(50).map { entry in
-            "\(Self.time(entry.time))  \(FailureText.withoutCommands(entry.sentence))"
+            "\(Self.time(entry.time))  \(FailureText.withoutEditCommand(entry.sentence))"
         }
         history.set(
             "label",

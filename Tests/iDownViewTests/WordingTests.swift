@@ -76,11 +76,19 @@ struct WordingTests {
         let told = TaskDetails.facts(task) { "\($0)" }
         #expect(told.first { $0.title == "Error" }?.text.description == text + ".")
         #expect(told.first { $0.title == "State" }?.text.description == "Failed")
-        let hung = "Look at its log with `idown service logs`, or start it anew with `idown service"
-        #expect(
-            ManagerError(.noReply, hung + " restart`.").text
-                == "Look at its log, or start it anew."
-        )
+    }
+
+    @Test(arguments: [
+        "Look at its log with `idown service logs`, or start it anew with `idown service restart`.",
+        "Store a login with `idown login URL`.",
+    ])
+    func `windows tell a command where they offer nothing in its place`(remedy: String) {
+        #expect(ManagerError(.noReply, remedy).text == remedy)
+        var task = TaskProperties()
+        (task.state, task.errorCode) = (.failed, "Server.AuthRequired")
+        task.errorMessage = remedy
+        let told = TaskDetails.facts(task) { "\($0)" }
+        #expect(told.first { $0.title == "Error" }?.text.description == remedy)
     }
 
     @Test(arguments: ManagerError.Code.allCases)
