@@ -226,16 +226,46 @@ package struct SettingsFile: Sendable {
     /// What is wrong in a text that is to become the settings file, a sentence each.
     ///
     /// A key that idown does not know is told as well: it has no effect, and may be misspelt.
-    package static func mistakes(in bytes: [UInt8]) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - isProxy: returns whether downloads can use this value of `Proxy`.
+    /// - Returns: the sentences; none for a text that may become the file.
+    package static func mistakes(
+        in bytes: [UInt8],
+        isProxy: (String) -> Bool
+    ) -> [String] {
         let file = SettingsFile(folder: "")
         var content: [String: JSONValue] = [:]
         do throws(SettingsFailure) {
             content = try file.object(in: bytes)
-            _ = try file.settings(in: content)
+            let settings = try file.settings(in: content)
+            if let failure = file.unusableProxy(in: settings, isProxy: isProxy) { throw failure }
             return notes(on: content, besides: nil)
         } catch {
             return [error.mistake] + notes(on: content, besides: error)
         }
+    }
+
+    /// Finds a proxy in the settings that no download can use.
+    ///
+    /// It is told apart from ``SettingsReading/failure``, because the settings hold nevertheless: no
+    /// download goes past such a proxy.
+    ///
+    /// - Parameters:
+    ///   - settings: those in force.
+    ///   - isProxy: returns whether downloads can use this value of `Proxy`.
+    /// - Returns: the mistake, for which downloads fail; nil if they can use the proxy, or need none.
+    package func unusableProxy(
+        in settings: Settings,
+        isProxy: (String) -> Bool
+    ) -> SettingsFailure? {
+        guard let proxy = settings.proxy, !isProxy(proxy) else { return nil }
+        return .invalidValue(
+            path: path,
+            key: Setting.proxy.rawValue,
+            expected: Setting.proxy.form
+        )
     }
 
     /// Returns a sentence for each key that idown does not know, except one that a failure names.

@@ -57,7 +57,7 @@ final class SettingsControl {
         _ engine: Engine
     ) async -> String? {
         switch setting {
-        case .proxy where !text.isEmpty && !Engine.isProxy(text): setting.form
+        case .proxy where !Engine.isProxy(text): setting.form
         case .noProxy where !HeaderRules.isFieldValue(text): setting.form
         case .cookieFile:
             await withTimeLimit(Coordinator.longestLook) { await engine.isFolder(text) } == true

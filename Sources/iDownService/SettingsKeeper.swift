@@ -8,6 +8,7 @@ import iDownBus
 package import iDownData
 package import iDownSettings
 import iDownState
+import iDownloader
 
 /// Keeps the settings in force and their file, which people may edit while the service runs.
 ///
@@ -143,7 +144,9 @@ package final class SettingsKeeper: Sendable {
     private func settle(_ reading: SettingsReading, _ now: inout InForce) {
         if reading.failure == nil { now.lastGood = reading.settings }
         now.hadFile = !reading.isAbsent
-        let failures = [reading.unknownProxy, reading.failure].map { $0?.description ?? "" }
+        let unusable = file.unusableProxy(in: reading.settings, isProxy: Engine.isProxy)
+        let failures = [reading.unknownProxy, reading.failure, unusable]
+            .map { $0?.description ?? "" }
         if now.told != failures + reading.notes {
             for note in reading.notes { log.warning("\(file.path): \(note); it has no effect") }
             if let failure = reading.unknownProxy {
@@ -151,6 +154,7 @@ package final class SettingsKeeper: Sendable {
             } else if let failure = reading.failure {
                 log.error("the last good settings stay in force: \(failure)")
             }
+            if let unusable { log.error("downloads fail: \(unusable)") }
             now.told = failures + reading.notes
         }
         do {

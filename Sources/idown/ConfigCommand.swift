@@ -181,6 +181,9 @@ struct ConfigCommand: AsyncParsableCommand {
         for mistake in file.mistakes {
             Output.complain("the settings file is not used: \(mistake) (idown config edit)")
         }
+        for failure in file.failures {
+            Output.complain("downloads fail: \(failure) (idown config edit)")
+        }
         for note in file.notes { Output.complain("\(note); it has no effect (idown config edit)") }
         return file
     }

@@ -37,7 +37,9 @@ enum HelperMode: String {
             for line in Self.settings() { print(line) }
         case .checkSettings:
             guard let input = Self.input() else { return 64 }
-            for mistake in SettingsFile.mistakes(in: input) { print(mistake) }
+            for mistake in SettingsFile.mistakes(in: input, isProxy: Engine.isProxy) {
+                print(mistake)
+            }
         case .checkList:
             if let obstacle = Store.obstacle(folder: StandardFolders.current().state) {
                 print(obstacle)
@@ -60,10 +62,9 @@ enum HelperMode: String {
         let folders = StandardFolders.current()
         let file = SettingsFile(folders)
         let reading = file.read()
-        let isUsable = reading.settings.proxy.map { $0.isEmpty || Engine.isProxy($0) } ?? true
-        let form = Setting.proxy.form
+        let unusable = file.unusableProxy(in: reading.settings, isProxy: Engine.isProxy)
         return ["path\t\(file.path)"] + (reading.failure.map { ["mistake\t\($0)"] } ?? [])
-            + (isUsable ? [] : ["fail\t\(file.path): Proxy must be \(form)"])
+            + (unusable.map { ["fail\t\($0)"] } ?? [])
             + reading.notes.map { "note\t\($0)" }
             + (reading.unknownProxy == nil ? [] : ["hold\tsettings"])
             + SettingsFile.lines(of: reading.settings, folders).map { setting, json in

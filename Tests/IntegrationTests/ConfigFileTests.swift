@@ -226,6 +226,13 @@ struct ConfigFileTests {
                 #expect(refused.standardError.contains(told), "\(refused)")
                 #expect(try TestFile.text(of: path(service)) == good)
             }
+            for proxy in ["x y", "http://me:geheim@x y:1"] {
+                let refused = try await edit(service, #"printf '{"Proxy": "\#(proxy)"}' >"$1""#)
+                #expect(refused.status == .exited(6), "\(refused)")
+                #expect(refused.standardError.contains("Proxy must be the URL of a proxy"))
+                #expect(!refused.standardError.contains("geheim"), "\(refused)")
+                #expect(try TestFile.text(of: path(service)) == good)
+            }
             let same = try await edit(service, "true")
             #expect(same.status == .exited(0) && same.standardError.contains("unchanged"))
             #expect(try await edit(service, "exit 3").status == .exited(1))
@@ -254,6 +261,24 @@ struct ConfigFileTests {
             let shown = try await idown("config", "log-level", in: service)
             #expect(shown.standardOutput == "info")
             #expect(shown.standardError.contains("Proxy must be"), "\(shown)")
+        }
+    }
+
+    @Test func `a proxy that no download can use is told by the settings and by the log`()
+        async throws
+    {
+        try await withService(started: false) { service in
+            mkdir(service.home.config + "/idown", 0o700)
+            try TestFile.write(#"{"Proxy": "http://me:geheim@x y:1"}"#, to: path(service))
+            for words in [["config"], ["config", "log-level"]] {
+                let shown = try await idown(words, in: service)
+                #expect(shown.status == .exited(0), "\(shown)")
+                let told = "downloads fail: \(path(service)): Proxy must be the URL of a proxy"
+                #expect(shown.standardError.contains(told), "\(shown)")
+                #expect(!"\(shown)".contains("geheim"), "\(shown)")
+            }
+            try await service.start()
+            try await service.waitForLog("Proxy must be the URL of a proxy")
         }
     }
 }

@@ -311,7 +311,10 @@ import iDownTesting
             try write(content, in: folder)
             let reading = SettingsFile(folder: folder).read()
             let told = "there is no setting \(key)"
-            let mistakes = SettingsFile.mistakes(in: Array(content.utf8))
+            let mistakes = SettingsFile.mistakes(
+                in: Array(content.utf8),
+                isProxy: { _ in true }
+            )
             if let meant {
                 let path = folder + "/settings.json"
                 #expect(reading.failure == .misspeltKey(path: path, key: key, meant: meant))
@@ -327,7 +330,8 @@ import iDownTesting
 
     @Test func `a key is told in one line, whatever stands in it`() {
         let mistakes = SettingsFile.mistakes(
-            in: Array(#"{"Pro\nxy": 1, "a\u0000b\u2028": 2}"#.utf8)
+            in: Array(#"{"Pro\nxy": 1, "a\u0000b\u2028": 2}"#.utf8),
+            isProxy: { _ in true }
         )
         #expect(
             mistakes == [

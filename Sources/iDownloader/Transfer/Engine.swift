@@ -101,8 +101,10 @@ package final class Engine: Sendable {
         set { storedNetwork.withLock { $0 = newValue } }
     }
 
-    /// Returns whether a text is a valid proxy URL.
-    package static func isProxy(_ text: String) -> Bool { ProxyServer(text) != nil }
+    /// Returns whether a text is the URL of a proxy, or empty for no proxy.
+    package static func isProxy(_ text: String) -> Bool {
+        text.isEmpty || ProxyServer(text) != nil
+    }
 
     /// Returns whether requests for this URL go through the proxy at this host and port.
     package func goesThrough(_ proxy: String, to url: String) -> Bool {
