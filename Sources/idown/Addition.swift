@@ -28,7 +28,8 @@ struct Addition {
     ///   - adding: The options of the command line.
     ///   - options: The same options in the service's form.
     ///   - cookies: A file with cookies; each URL gets its own.
-    /// - Throws: `ValidationError` for options that cannot go together.
+    /// - Throws: `ValidationError` for options that cannot go together; `ExitCode` after telling why
+    ///   a metalink file cannot be read.
     init(
         _ arguments: [DownloadArgument],
         _ adding: AddingArguments,
@@ -46,6 +47,10 @@ struct Addition {
                 }
                 guard !adding.continues else {
                     throw ValidationError("--continue is for URLs, not for metalink files")
+                }
+                if let obstacle = Disk.obstacle(to: path) {
+                    Output.complain("\(CellText(path)) cannot be read: \(obstacle)")
+                    throw ExitStatus.fileFailure.exit
                 }
                 calls.append(.metalink(path: path, options))
             case .url(let url):

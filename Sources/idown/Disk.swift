@@ -38,4 +38,17 @@ enum Disk {
         wait(for: path)
         return access(path, F_OK) == 0
     }
+
+    /// Returns why a regular file cannot be read, once its disk answers; nil if it can be: stat(2),
+    /// access(2).
+    static func obstacle(to path: String) -> String? {
+        wait(for: path)
+        var status = stat()
+        guard stat(path, &status) == 0 else { return String(cString: strerror(errno)) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return access(path, R_OK) == 0 ? nil : String(cString: strerror(errno))
+        case S_IFDIR: return String(cString: strerror(EISDIR))
+        default: return "it is not a regular file"
+        }
+    }
 }

@@ -188,8 +188,19 @@ struct GetHabitTests {
             #expect(local.standardOutput == names.joined(separator: "\n"))
             let named = try await idown("get", "-o", "x", "local.meta4", in: service)
             #expect(named.status == .exited(64), "\(named)")
-            let missing = try await idown("get", "missing.meta4", in: service)
-            #expect(missing.status == .exited(5), "\(missing)")
+            mkdir(folder + "/folder.meta4", 0o700)
+            mkfifo(folder + "/pipe.meta4", 0o600)
+            for (name, reason) in [
+                ("missing", "No such file or directory"), ("folder", "Is a directory"),
+                ("pipe", "it is not a regular file"),
+            ] {
+                for verb in ["get", "add"] {
+                    let refused = try await idown(verb, "\(name).meta4", in: service)
+                    #expect(refused.status == .exited(12), "\(refused)")
+                    let told = "\(folder)/\(name).meta4 cannot be read: \(reason)"
+                    #expect(refused.standardError.contains(told), "\(refused)")
+                }
+            }
             // get also waits for the files of a metalink that was added earlier.
             let id = try await service.add(server.url("/list.meta4"))
             let waited = try await idown("wait", id, in: service)
