@@ -149,6 +149,10 @@ import iDownTesting
                 #expect(gone.status == .exited(12), "\(gone)")
                 #expect(gone.standardError.contains("idown retry 1"), "\(gone)")
             }
+            let renamed = try await desktop.idown("edit", "1", "-o", "new name")
+            #expect(renamed.status == .exited(4), "\(renamed)")
+            #expect(renamed.standardError.contains("because it is gone"), "\(renamed)")
+            #expect(!renamed.standardError.contains("stays"), "\(renamed)")
             // A shell's Tab key offers the completed ones alone.
             for verb in ["open", "reveal"] {
                 let offers = try await desktop.idown(

@@ -122,7 +122,13 @@ private struct FileMove: Sendable {
             return .arrived(arrived, leavesCopy: false)
         }
         guard let source = try await openSource() else {
-            return isFinished ? .failed(FileError.vanished.failureOfMove) : .lost
+            guard isFinished else { return .lost }
+            return .failed(
+                Failure(
+                    .fileVanished,
+                    "The file could not be moved, because it is gone. Retry downloads it again."
+                )
+            )
         }
         if let moved = try await rename(from: source.folder, to: target) {
             return .arrived(moved, leavesCopy: false)
@@ -424,18 +430,18 @@ extension OpenFolder {
 }
 
 extension FileError {
-    /// The failure, with a message that says that the file stays in its old folder.
+    /// The failure, with a message that says that the file stays in its old folder, unless it may
+    /// be gone from there.
     fileprivate var failureOfMove: Failure {
         var failure = failure
         failure.neededSpace = nil
         failure.isTransient = false
-        switch self {
-        case .vanished, .folderMoved, .otherDrive, .notOurs, .shortened:
+        if failure.code == .fileVanished {
             failure.message =
                 "The file could not be moved, because a folder or the file itself is not there."
-        case .system, .nameTaken: break
+        } else {
+            failure.message += " The file stays in its old folder."
         }
-        failure.message += " The file stays in its old folder."
         return failure
     }
 }
