@@ -50,16 +50,16 @@ struct Hop {
         _ location: String,
         from host: SocketAddress.Reach
     ) throws(Failure) -> Hop {
-        var next: URLReference
-        do {
-            next = try url.resolving(location)
-        } catch {
-            throw .badResponse("redirects to something that is not a URL")
-        }
-        guard next.isHTTP else {
+        let target = try? url.resolving(location)
+        // A URL of another scheme, such as file:, need not have a host.
+        let scheme = target?.scheme ?? URLReference.scheme(of: location)
+        if let scheme, scheme != "http", scheme != "https" {
             throw .badResponse(
-                "redirects to \(next.scheme):, but idown only follows http and https"
+                "redirects to \(scheme.prefix(40)):, but idown only follows http and https"
             )
+        }
+        guard var next = target else {
+            throw .badResponse("redirects to something that is not a URL")
         }
         // A login that came over TLS, even in the Location, is not sent in clear.
         if url.scheme == "https", next.scheme == "http",

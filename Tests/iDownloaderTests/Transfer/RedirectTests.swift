@@ -28,6 +28,27 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [
+        ("file:///etc/geheim", "redirects to file:, but idown only follows http and https"),
+        ("data:,geheim", "redirects to data:, but idown only follows http and https"),
+        ("ftp://geheim/", "redirects to ftp:, but idown only follows http and https"),
+        ("https:///geheim", "redirects to something that is not a URL"),
+        ("http://geheim:99999/", "redirects to something that is not a URL"),
+    ])
+    func `a target that is not followed is told by its scheme alone`(
+        location: String,
+        reason: String
+    ) async throws {
+        try await withServer({ _ in Self.redirect(to: location) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/start"))
+                let message = journal.record.failure?.message ?? ""
+                #expect(message.contains(reason), "\(message)")
+                #expect(!message.contains("geheim"), "\(message)")
+            }
+        }
+    }
+
     @Test func `one more is too many`() async throws {
         try await withServer({ Self.chain($0) }) { server in
             try await withSite { site in
