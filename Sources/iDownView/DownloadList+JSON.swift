@@ -4,27 +4,61 @@ private import FoundationEssentials
 private import iDownBus
 
 extension DownloadList {
-    /// Reads the array of tasks that `idown export --json` and `idown list --json` write.
+    /// Reads the array of tasks that `idown export --json` and `idown list --json` write, and leaves
+    /// out the tasks with mistakes.
     package init(json text: String) throws(Mistake) {
-        let tasks: [Item]
+        let tasks: [Reading]
         do {
-            tasks = try JSONDecoder().decode([Item].self, from: Data(text.utf8))
+            tasks = try JSONDecoder().decode([Reading].self, from: Data(text.utf8))
         } catch {
             throw Mistake(
                 line: 1,
                 reason: "the list looks like JSON but is not an array of downloads"
             )
         }
-        self.init(
-            entries: tasks.enumerated().map { place, task in
-                Entry(line: place + 1, url: task.url, options: task.options)
-            }
-        )
+        self.init(tasks)
     }
 
-    private init(entries: [Entry]) {
-        self.entries = entries
+    private init(_ tasks: [Reading]) {
         unit = "download"
+        for (place, task) in tasks.enumerated() {
+            switch task {
+            case .item(let item):
+                entries.append(Entry(line: place + 1, url: item.url, options: item.options))
+            case .mistake(let reason): mistakes.append(Mistake(line: place + 1, reason: reason))
+            }
+        }
+    }
+
+    /// A task, or why it cannot be read.
+    private enum Reading: Decodable {
+        case item(Item)
+        case mistake(String)
+
+        init(from decoder: any Decoder) throws {
+            do {
+                self = .item(try Item(from: decoder))
+            } catch let error as DecodingError {
+                self = .mistake(Self.reason(error, below: decoder.codingPath.count))
+            } catch {
+                // Foundation's own error for a number out of range does not name the key.
+                self = .mistake("one of its values cannot be used, such as a number too large")
+            }
+        }
+
+        /// Returns a reason that names the key, but not the value.
+        private static func reason(_ error: DecodingError, below depth: Int) -> String {
+            switch error {
+            case .keyNotFound(let key, _): return "\(key.stringValue) is missing"
+            case .typeMismatch(_, let context), .valueNotFound(_, let context),
+                .dataCorrupted(let context):
+                guard let key = context.codingPath.dropFirst(depth).first?.stringValue else {
+                    return "it is not an object with a URL"
+                }
+                return "\(key) has a value of the wrong kind"
+            @unknown default: return "it cannot be read"
+            }
+        }
     }
 
     /// The keys of a task that tell what to download; all but the URL may be missing.

@@ -28,20 +28,34 @@ package struct DownloadList: Hashable, Sendable {
     ///
     /// The reason never repeats a value, because it may be a secret.
     package struct Mistake: Error, Hashable, CustomStringConvertible {
+        /// The line, or the place in a JSON array, as ``Entry/line`` counts them.
         package let line: Int
         package let reason: String
+        /// The line of the entry that is left out for an option in another line; nil if the mistake
+        /// is in the entry's own line, or belongs to none.
+        package fileprivate(set) var entry: Int?
 
         package var description: String { "line \(line): \(reason)" }
     }
 
     package var entries: [Entry] = []
+    /// Why entries are left out: the first mistake of each.
+    package internal(set) var mistakes: [Mistake] = []
     /// What ``Entry/line`` counts: lines, or the downloads of a JSON array.
     package internal(set) var unit = "line"
     /// The options of aria2 that idown does not have, each with the first line that uses it.
     package internal(set) var ignored: [String: Int] = [:]
 
-    /// Reads a list that is not JSON.
+    /// Reads a list that is not JSON and has no mistakes.
     package init(_ text: String) throws(Mistake) {
+        self.init(text: text)
+        if let mistake = mistakes.first { throw mistake }
+    }
+
+    /// Reads a list that is not JSON, and leaves out the entries with mistakes.
+    private init(text: String) {
+        // Whether the options that come next belong to an entry that is left out.
+        var isLeftOut = false
         // Bytes are faster than characters for long lists, and all separators are ASCII.
         var number = 0
         for line in text.utf8.split(
@@ -49,19 +63,31 @@ package struct DownloadList: Hashable, Sendable {
             whereSeparator: { $0 == UInt8(ascii: "\n") }
         ) {
             number += 1
-            guard let first = line.first else { continue }
-            if Self.isBlank(first) {
-                try readOption(line, number)
-            } else if first != UInt8(ascii: "#") {
-                try readURLs(line, number)
+            guard let first = line.first, first != UInt8(ascii: "#") else { continue }
+            let isOption = Self.isBlank(first)
+            if isOption, isLeftOut { continue }
+            do throws(Mistake) {
+                isLeftOut = false
+                if isOption {
+                    try readOption(line, number)
+                } else {
+                    try readURLs(line, number)
+                }
+            } catch {
+                isLeftOut = true
+                var mistake = error
+                if isOption { mistake.entry = entries.popLast()?.line }
+                mistakes.append(mistake)
             }
         }
     }
 
-    /// Reads a list in either form.
+    /// Reads a list in either form, and leaves out the entries with mistakes.
+    ///
+    /// - Throws: the mistake of a text that looks like JSON and is no list.
     package init(textOrJSON text: String) throws(Mistake) {
         let isJSON = ["[", "{"].contains(text.first { !$0.isWhitespace })
-        self = isJSON ? try DownloadList(json: text) : try DownloadList(text)
+        self = isJSON ? try DownloadList(json: text) : DownloadList(text: text)
     }
 
     private mutating func readURLs(

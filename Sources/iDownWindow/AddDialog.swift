@@ -314,7 +314,8 @@ private nonisolated enum LinkList {
             count = max(0, Glibc.read(file, buffer.baseAddress, longest))
         }
         guard let text = String(validating: bytes, as: UTF8.self),
-            let list = try? DownloadList(textOrJSON: text), !list.entries.isEmpty
+            let list = try? DownloadList(textOrJSON: text), list.mistakes.isEmpty,
+            !list.entries.isEmpty
         else { return nil }
         let links = list.text
         // A list that names files is refused, because it could name itself.

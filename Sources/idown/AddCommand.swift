@@ -22,8 +22,8 @@ struct AddCommand: AsyncParsableCommand {
             max-connection-per-server=, max-download-limit=, pause=, priority=, retry-for=, mirror=, \
             expected-size=, when-done=, on-existing= and token=. Lines that start with # are \
             comments. A list can also be the output of idown export, with or without --json. An \
-            option in the list overrides the same option on the command line. From a list, bad \
-            URLs are reported and the rest is added.
+            option in the list overrides the same option on the command line. From a list, \
+            downloads with a bad URL or a bad option are reported, and the rest is added.
 
             Examples:
               idown add https://example.org/disk.iso

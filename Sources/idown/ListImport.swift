@@ -11,7 +11,7 @@ struct ListImport {
     private let unit: String
     private var batches: [DownloadList.Batch] = []
     private let skipsCompleted: Bool
-    /// The exit code for entries that are not URLs; nil if there are none.
+    /// The exit code for entries that cannot be read or are not URLs; nil if there are none.
     private var mistake: ExitStatus?
 
     /// Reads a list from a file.
@@ -41,11 +41,25 @@ struct ListImport {
         for (option, line) in list.ignored.sorted(by: { $0.value < $1.value }) {
             Output.complain("\(name): line \(line): idown has no option \(option); ignored")
         }
-        if list.entries.isEmpty { Output.complain("\(name): there is no URL in it") }
+        for mistake in list.mistakes {
+            let entry = mistake.entry.map { "; the download of line \($0) is not added" } ?? ""
+            let place = "\(list.unit) \(mistake.line)"
+            Output.complain("\(name): \(place): \(mistake.reason)\(entry)")
+        }
+        if list.entries.isEmpty, list.mistakes.isEmpty {
+            Output.complain("\(name): there is no URL in it")
+        }
         unit = list.unit
         let count = list.entries.count
         try list.entries = list.entries.compactMap { try complete($0, defaults, cookies) }
-        if list.entries.count < count { mistake = .refusedURL }
+        mistake =
+            if !list.mistakes.isEmpty {
+                .refusedOption
+            } else if list.entries.count < count {
+                .refusedURL
+            } else {
+                nil
+            }
         batches = list.batches
     }
 

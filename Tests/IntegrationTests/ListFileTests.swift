@@ -137,15 +137,49 @@ struct ListFileTests {
         }
     }
 
-    @Test func `a list that cannot be read adds nothing, and the error names the line`()
+    @Test func `a bad option of a list does not keep other downloads from being added`()
+        async throws
+    {
+        try await withService { service in
+            let list = """
+                http://127.0.0.1:9/1
+                http://127.0.0.1:9/2
+                  header=secret
+                http://127.0.0.1:9/4
+                  https://127.0.0.1:9/5
+                http://127.0.0.1:9/6
+                """
+            let added = try await idown("add", "--paused", "-i", "-", in: service, input: list)
+            #expect(added.status == .exited(6), "\(added)")
+            #expect(
+                added.standardError.split(separator: "\n") == [
+                    "idown: standard input: line 3: header must have the form Name: value; the"
+                        + " download of line 2 is not added",
+                    "idown: standard input: line 5: an indented line must be an option,"
+                        + " name=value; do not indent a URL; the download of line 4 is not added",
+                ]
+            )
+            let json = #"[{"URL":"http://127.0.0.1:9/7"},{"URL":"x:","Priority":"secret"}]"#
+            let objects = try await idown("add", "--paused", "-i", "-", in: service, input: json)
+            #expect(objects.status == .exited(6), "\(objects)")
+            #expect(objects.standardError.contains("download 2: Priority has"), "\(objects)")
+            #expect(
+                try await service.client.listTasks().map(\.url)
+                    == ["1", "6", "7"].map { "http://127.0.0.1:9/\($0)" }
+            )
+            #expect(!"\(added)\(objects)".contains("secret"))
+        }
+    }
+
+    @Test func `a list without a good download adds nothing, and the error names the line`()
         async throws
     {
         try await withService { service in
             let lists: [(String, Int32, String)] = [
-                ("  out=x\nhttp://127.0.0.1:9/", 6, "line 1"),
+                ("  out=x\n  http://127.0.0.1:9/", 6, "line 1"),
                 ("http://127.0.0.1:9/\n  header=secret", 6, "line 2"),
                 ("http://127.0.0.1:9/\n  pause=maybe", 6, "line 2"),
-                ("[1]", 6, "JSON"),
+                ("[1]", 6, "download 1"), ("{}", 6, "JSON"),
             ]
             for (list, status, words) in lists {
                 let refused = try await idown("add", "-i", "-", in: service, input: list)

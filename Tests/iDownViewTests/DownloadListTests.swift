@@ -175,7 +175,58 @@ struct DownloadListTests {
         let json = try DownloadList(json: try JSONText.of([TaskJSON(task)]))
         #expect(json.entries.map(\.options) == [entry.options])
         #expect(json.unit == "download")
-        #expect(throws: DownloadList.Mistake.self) { try DownloadList(json: "[{}]") }
+    }
+
+    @Test(arguments: [
+        ("{}", "URL is missing"), ("7", "it is not an object with a URL"),
+        (#"{"URL": 7}"#, "URL has a value of the wrong kind"),
+        (#"{"URL": "http://a/", "Priority": "geheim"}"#, "Priority has a value of the wrong kind"),
+        (#"{"URL": "http://a/", "Priority": 3000000000}"#, "one of its values cannot be used"),
+        (#"{"URL": "http://a/", "Mirrors": ["geheim", 7]}"#, "Mirrors has a value"),
+    ])
+    func `a mistake in JSON names the download and the key, and the others are read`(
+        item: String,
+        reason: String
+    ) throws {
+        let list = try DownloadList(
+            json: #"[{"URL": "http://a/1"}, \#(item), {"URL": "http://a/3"}]"#
+        )
+        #expect(list.entries.map(\.line) == [1, 3])
+        #expect(list.mistakes.map(\.line) == [2])
+        let told = list.mistakes.first?.reason ?? ""
+        #expect(told.hasPrefix(reason) && !told.contains("geheim"), "\(told)")
+    }
+
+    @Test(arguments: ["[", "{}", #"{"URL": "http://a/"}"#, "[{}"])
+    func `a text that only looks like JSON is an error`(text: String) {
+        #expect(throws: DownloadList.Mistake.self) { try DownloadList(textOrJSON: text) }
+    }
+
+    @Test func `an entry with a mistake is left out with its options, and the others are read`()
+        throws
+    {
+        let mirrors = String(repeating: "\thttp://m/", count: Contract.maximumMirrors + 1)
+        let list = try DownloadList(
+            textOrJSON: """
+                  out=x
+                  out=y
+                http://a/3
+                  out=z
+                http://a/5
+                  pause=maybe
+                  out=w
+                  priority=high
+                # http://a/9
+                http://a/10
+                http://a/11\(mirrors)
+                  priority=high
+                http://a/13
+                """
+        )
+        #expect(list.entries.map(\.url) == ["http://a/3", "http://a/10", "http://a/13"])
+        #expect(list.entries.map(\.options.filename) == ["z", nil, nil])
+        #expect(list.mistakes.map(\.line) == [1, 6, 11])
+        #expect(list.mistakes.map(\.entry) == [nil, 5, nil])
     }
 
     @Test(arguments: ["/a\tb", "/a\nb", "/a\rb", "/a ", "/a\t"])
