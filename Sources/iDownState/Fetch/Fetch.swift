@@ -507,8 +507,7 @@ package struct Fetch: Hashable, Sendable {
         }
         learned.shortEnd?.count += 1
         guard let short = learned.shortEnd, short.count >= ShortEnd.most else { return failure }
-        let total = content.known.total
-        let claim = total.map { "announces \($0) bytes" } ?? "never tells that the file is whole"
+        let claim = content.known.total.map { "announces \($0) bytes" } ?? "tells no size"
         return Failure(
             .serverTruncated,
             "The server \(claim), and each of its answers ends after \(wholeEnd) bytes. Check the URL,"
