@@ -13,8 +13,8 @@ extension Salvage {
     /// - Throws: `FileFailure`; the next start continues from there.
     func finish(now: WallTime) throws(FileFailure) -> String? {
         guard try files.status(path) == nil else {
-            // Where this database is damaged too, its recovery begins anew.
-            try removeUnfinished()
+            // Nobody needs it: where this database is damaged too, its recovery begins anew.
+            try? removeUnfinished()
             return nil
         }
         guard try isComplete() else { return nil }
