@@ -130,7 +130,8 @@ class Session:
             print(f"asked again: {result.stderr.strip()}")
             return self.command(*words)
         if result.returncode:
-            raise RuntimeError(f"idown {words}: {result.returncode} {result.stderr}")
+            log = (self.work / "bus.log").read_text(errors="replace").splitlines()[-5:]
+            raise RuntimeError(f"idown {words}: {result.returncode} {result.stderr}; the log: {log}")
         return result.stdout
 
     def tasks(self):
