@@ -11,19 +11,37 @@ import iDownTesting
 struct LateNewsTests {
     private let content = TestContent(seed: 124, count: 200_000)
 
+    /// Starts a command whose lines and errors are read together.
+    private func start(
+        _ words: [String],
+        in service: ServiceUnderTest
+    ) async throws -> ChildProcess {
+        try await ChildProcess.start(
+            "sh",
+            ["-c", #"exec "$0" "$@" 2>&1"#, try BuiltProgram("idown").path] + words,
+            environment: service.environment,
+            workingDirectory: service.home.downloads
+        )
+    }
+
+    /// Starts a command that waits, and stops the service under it.
+    private func startBeforeStop(
+        _ words: [String],
+        in service: ServiceUnderTest
+    ) async throws -> ChildProcess {
+        let waiting = try await start(words, in: service)
+        _ = try await within("the command to wait") { await waiting.nextLine() }
+        let stopped = try await idown("service", "stop", in: service)
+        #expect(stopped.status == .exited(0), "\(stopped)")
+        return waiting
+    }
+
     @Test func `wait knows that a download was completed before it was cleared`() async throws {
         let host = try ChangingHost(.held(content, after: 100_000))
         defer { host.stop() }
         try await withService { service in
             let id = try await service.addHeld(on: host)
-            let waiting = try await ChildProcess.start(
-                "sh",
-                [
-                    "-c", #"exec "$0" wait --progress "$1" 2>&1"#,
-                    try BuiltProgram("idown").path, id,
-                ],
-                environment: service.environment
-            )
+            let waiting = try await start(["wait", "--progress", id], in: service)
             let shown = try await within("wait to show a state") { await waiting.nextLine() }
             #expect(shown != nil)
             // The stopped command reads these signals later, all together.
@@ -43,14 +61,7 @@ struct LateNewsTests {
         try await withService { service in
             try service.installForActivation()
             let id = try await service.addHeld(on: host)
-            let waiting = try await ChildProcess.start(
-                "sh",
-                [
-                    "-c", #"exec "$0" wait --progress "$1" 2>&1"#,
-                    try BuiltProgram("idown").path, id,
-                ],
-                environment: service.environment
-            )
+            let waiting = try await start(["wait", "--progress", id], in: service)
             let shown = try await within("wait to show a state") { await waiting.nextLine() }
             #expect(shown != nil)
             try await service.kill9()
@@ -71,16 +82,8 @@ struct LateNewsTests {
             try service.installForActivation()
             let id = try await service.addHeld(on: host)
             let task = try await service.client.getTask(id)
-            let waiting = try await ChildProcess.start(
-                "sh",
-                ["-c", #"exec "$0" "$@" 2>&1"#, try BuiltProgram("idown").path] + command
-                    + [command == ["get"] ? task.url : id],
-                environment: service.environment,
-                workingDirectory: service.home.downloads
-            )
-            _ = try await within("the command to wait") { await waiting.nextLine() }
-            let stopped = try await idown("service", "stop", in: service)
-            #expect(stopped.status == .exited(0), "\(stopped)")
+            let words = command + [command == ["get"] ? task.url : id]
+            let waiting = try await startBeforeStop(words, in: service)
             let said = try await within("a line about the stop") {
                 while let line = await waiting.nextLine() {
                     if line.contains("service") { return line }
@@ -105,15 +108,7 @@ struct LateNewsTests {
             try service.installForActivation()
             let id = try await service.addHeld(on: host)
             let task = try await service.client.getTask(id)
-            let waiting = try await ChildProcess.start(
-                "sh",
-                [
-                    "-c", #"exec "$0" get "$1" 2>&1"#, try BuiltProgram("idown").path,
-                    task.url,
-                ],
-                environment: service.environment,
-                workingDirectory: service.home.downloads
-            )
+            let waiting = try await startBeforeStop(["get", task.url], in: service)
             func line(with word: String) async throws -> String {
                 try await within("a line with \(word)") {
                     while let line = await waiting.nextLine() {
@@ -122,9 +117,6 @@ struct LateNewsTests {
                     return ""
                 }
             }
-            _ = try await within("the command to wait") { await waiting.nextLine() }
-            let stopped = try await idown("service", "stop", in: service)
-            #expect(stopped.status == .exited(0), "\(stopped)")
             _ = try await line(with: "has stopped")
             waiting.send(SIGINT)
             let said = try await line(with: "service")
