@@ -117,6 +117,9 @@ struct LinkTextTests {
         #expect(
             text.links == ["https://a.org/1", "https://www.b.org/x", "https://b.org/file.zip"]
         )
+        // Alone in its line, a word is more than a word of a sentence.
+        let alone = LinkText("https://a.org/1\nme@a.org\na/b", leavingWords: true)
+        #expect(alone.mistakes.map(\.line) == [2, 3])
         // The path of a list stands for its line only where it is alone in it.
         let path = LinkText("https://a.org/1\nsee /tmp/list.txt", leavingWords: true)
         #expect(path.mistakes.map(\.word) == ["/tmp/list.txt"] && path.files.isEmpty)
