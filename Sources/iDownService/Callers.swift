@@ -29,7 +29,7 @@ package actor Callers {
     private static let longestLook: Duration = .seconds(5)
     /// The pauses before the looks at a process, the last of which counts: on a busy machine the
     /// kernel's list of connections was seen to lack a new one for some milliseconds.
-    private static let pauses: [Duration] = [0, 1, 4, 16, 64, 256, 1_024].map(Duration.milliseconds)
+    private static let pauses: [Duration] = [0, 1, 4, 16, 64, 256].map(Duration.milliseconds)
     /// The most lookups under way.
     private static let maximumLooks = 4_096
 
@@ -43,6 +43,8 @@ package actor Callers {
         /// Calls that wait for the lookup, oldest first.
         var waiting: [CheckedContinuation<Caller, Never>] = []
         var hasLeft = false
+        /// Why it could not be identified; nil if it was, and once the log has told it.
+        var doubt: String?
     }
 
     /// The bus that the service listens to.
@@ -182,8 +184,10 @@ package actor Callers {
 
     /// Returns the sender of a call, identified first if need be.
     func caller(of call: Call) async -> Caller {
-        if let caller = knownCaller(of: call) { return caller }
         guard let name = call.sender else { return .program(nil) }
+        // Only of clients that call, since any program of the session may connect.
+        defer { logDoubt(of: name) }
+        if let caller = knownCaller(of: call) { return caller }
         if clients[name] == nil { makeRoom() }
         guard looks.count < Self.maximumLooks, clients.count < Self.maximumClients else {
             return unknown(name)
@@ -192,6 +196,11 @@ package actor Callers {
             clients[name, default: Client()].waiting.append(continuation)
             if clients[name]?.look == nil { beginLook(at: name, over: call.connection) }
         }
+    }
+
+    private func logDoubt(of name: BusName) {
+        guard let doubt = clients[name]?.doubt.take() else { return }
+        log.warning("\(name) counts as an application from a sandbox, since \(doubt)")
     }
 
     /// Whether a client is known to be an application from a sandbox.
@@ -245,7 +254,11 @@ package actor Callers {
     /// Returns what a client is; nil where the bus does not know the client.
     private func identify(_ name: BusName, over connection: Connection) async -> Caller? {
         if busID == nil { busID = try? await connection.busID() }
-        guard let credentials = try? await credentials(of: name, over: connection) else {
+        let credentials: [String: Value]
+        do {
+            credentials = try await self.credentials(of: name, over: connection)
+        } catch {
+            clients[name]?.doubt = "the bus does not tell what it is: \(error)"
             return nil
         }
         // A zero byte may end the label.
@@ -269,9 +282,9 @@ package actor Callers {
             )
         } else {
             // The process had ended when the bus accepted the connection.
+            clients[name]?.doubt = "the bus does not know its process"
             return unknown(name)
         }
-        var doubt: CallerDoubt?
         for pause in Self.pauses where clients[name]?.hasLeft != true {
             try? await Task.sleep(for: pause)
             let found = await withTimeLimit(Self.longestLook) { [probe] in
@@ -280,18 +293,16 @@ package actor Callers {
             // The lookup is given up after a while: the root of a process may lie on a disk that
             // hangs.
             guard let found else {
-                doubt = nil
+                clients[name]?.doubt = "its process does not answer"
                 break
             }
             do {
-                return try found.get()
+                let caller = try found.get()
+                clients[name]?.doubt = nil
+                return caller
             } catch {
-                doubt = error
+                clients[name]?.doubt = error.rawValue
             }
-        }
-        if clients[name]?.hasLeft != true {
-            let reason = doubt?.rawValue ?? "its process does not answer"
-            log.warning("\(name) counts as an application from a sandbox, since \(reason)")
         }
         return unknown(name)
     }
