@@ -160,6 +160,14 @@ import iDownloader
         #expect(try await judge([]).isEmpty)
     }
 
+    @Test func `a folder's path that is too long is refused before anything reads it`() async {
+        let long = await refusal(of: ["http://e.org/"]) {
+            $0.directory = String(repeating: "/a", count: 100_000)
+        }
+        #expect(long?.code == .invalidDestination)
+        #expect(long?.message.contains("too long") == true)
+    }
+
     @Test func `a folder that is closed is InvalidDestination`() async {
         await withTemporaryFolder { folder in
             let rules = FolderRules(closedFolders: [folder])

@@ -44,6 +44,9 @@ package final class FolderLooks: Sendable {
         for file: LocalFile? = nil,
         makes: Bool = true
     ) async throws(FolderRefusal) -> String {
+        // First, since the look for links would keep this disk busy for minutes with a path that is
+        // far too long.
+        try TargetFolder.checkForm(path)
         let end = ContinuousClock.now + longestWait
         var place = path
         for hop in 0...Self.mostHops {

@@ -14,6 +14,16 @@ package struct TargetFolder: Hashable, Sendable {
 }
 
 extension TargetFolder {
+    /// Refuses a text that can be no path of a folder, without a look at any disk.
+    static func checkForm(_ text: String) throws(FolderRefusal) {
+        guard text.utf8.first == UInt8(ascii: "/") else {
+            throw FolderRefusal("The folder must be an absolute path, one that starts with /.")
+        }
+        guard !text.utf8.contains(0), text.utf8.count < Int(PATH_MAX) else {
+            throw FolderRefusal("The folder's path is too long or contains a zero byte.")
+        }
+    }
+
     /// Checks the path that a client gave, and makes nothing.
     ///
     /// The kernel resolves links as far as the path exists; the rest, which idown makes, has no
@@ -24,12 +34,7 @@ extension TargetFolder {
         closed: ClosedFolders,
         fileSystem: FileSystem
     ) throws(FolderRefusal) {
-        guard text.utf8.first == UInt8(ascii: "/") else {
-            throw FolderRefusal("The folder must be an absolute path, one that starts with /.")
-        }
-        guard !text.utf8.contains(0), text.utf8.count < Int(PATH_MAX) else {
-            throw FolderRefusal("The folder's path is too long or contains a zero byte.")
-        }
+        try Self.checkForm(text)
         self = try Self.resolve(text, fileSystem)
         // A closed folder may be reached through a link, and need not exist yet.
         let closed = rules.allowsEverywhere ? [] : closed.paths(of: rules.closedFolders)
