@@ -9,6 +9,8 @@ package import iDownState
 package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file is not a JSON object.
     case unreadable(path: String)
+    /// The file has more than 1 MiB.
+    case tooLarge(path: String)
     /// A value has the wrong type or is out of range.
     case invalidValue(path: String, key: String, expected: String)
     /// A key is almost one that idown knows: the user probably meant that one.
@@ -19,8 +21,8 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
 
     package var description: String {
         switch self {
-        case .unreadable(let path), .invalidValue(let path, _, _), .misspeltKey(let path, _, _),
-            .leadsNowhere(let path):
+        case .unreadable(let path), .tooLarge(let path), .invalidValue(let path, _, _),
+            .misspeltKey(let path, _, _), .leadsNowhere(let path):
             "\(path): \(mistake)"
         case .file: mistake
         }
@@ -30,6 +32,7 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
     var mistake: String {
         switch self {
         case .unreadable: "the file is not a JSON object"
+        case .tooLarge: "the file is larger than 1 MiB"
         case .invalidValue(_, let key, let expected): "\(key) must be \(expected)"
         case .misspeltKey(_, let key, let meant):
             "there is no setting \(SettingsFile.shown(key)); did you mean \(meant)?"
@@ -206,6 +209,9 @@ package struct SettingsFile: Sendable {
             throw .unreadable(path: path)
         }
         let bytes = Array(data) + [UInt8(ascii: "\n")]
+        guard bytes.count <= Self.largest else {
+            throw .file(FileFailure(operation: "write", path: target, code: EFBIG))
+        }
         do {
             // A copy, so that there is a file at every moment: without one the defaults would hold,
             // and downloads go past the user's proxy.
@@ -312,7 +318,7 @@ package struct SettingsFile: Sendable {
         do {
             return try files.read(path, limit: Self.largest)
         } catch {
-            guard error.code != EFBIG else { throw .unreadable(path: path) }
+            guard error.code != EFBIG else { throw .tooLarge(path: path) }
             throw .file(error)
         }
     }

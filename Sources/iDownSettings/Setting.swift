@@ -170,9 +170,8 @@ extension Setting {
     public func allows(_ content: Content) -> Bool {
         switch (kind, content) {
         case (.flag, .flag): true
-        case (.folder, .text(let path?)): path.utf8.first == UInt8(ascii: "/") && Self.isText(path)
-        case (.file, .text(let path)):
-            path.map { $0.utf8.first == UInt8(ascii: "/") && Self.isText($0) } ?? true
+        case (.folder, .text(let path?)): Self.isPath(path)
+        case (.file, .text(let path)): path.map(Self.isPath) ?? true
         case (.proxy, .text(let text)), (.hosts, .text(let text)):
             text.map { Self.isText($0) && $0.utf8.count <= Self.longestText } ?? true
         case (.choice(let words), .text(let word?)): words.contains(word)
@@ -188,6 +187,11 @@ extension Setting {
     /// The most bytes of a proxy, and of the hosts without one: the file may have 1 MiB.
     private static let longestText = 64 << 10
 
+    /// Returns whether a text may be an absolute path: it is shorter than PATH_MAX (limits.h).
+    private static func isPath(_ text: String) -> Bool {
+        text.utf8.first == UInt8(ascii: "/") && isText(text) && text.utf8.count < 4096
+    }
+
     /// Returns whether a text has no NUL, with which the system's calls would end it.
     private static func isText(_ text: String) -> Bool { !text.utf8.contains(0) }
 
@@ -200,7 +204,7 @@ extension Setting {
         case .rate: "a number of bytes per second from 0 to \(Int64.max)"
         case .size: "a number of bytes from 0 to \(Int64.max)"
         case .flag: "true or false"
-        case .folder, .file: "an absolute path"
+        case .folder, .file: "an absolute path of less than 4096 bytes"
         case .proxy: "the URL of a proxy"
         case .hosts: "host names with commas between them"
         case .choice(let words):

@@ -458,6 +458,19 @@ import iDownTesting
         }
     }
 
+    @Test func `a file that would be too large to be read again is not written`() async throws {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder)
+            // What idown does not know is kept, so there is hardly room for more.
+            let full = #"{"Later": "\#(String(repeating: "a", count: 1_048_500))"}"#
+            try write(full, in: folder)
+            #expect(throws: SettingsFailure.self) { try file.write(chosen, now: .someTime) }
+            #expect(try text(in: folder) == full)
+            try write(full + String(repeating: " ", count: 100), in: folder)
+            #expect(file.read().failure == .tooLarge(path: file.path))
+        }
+    }
+
     @Test func `whichever system call fails, the file is the old or the new one`() async throws {
         try await withTemporaryFolder { folder in
             let counting = CallFaults()
@@ -492,7 +505,7 @@ import iDownTesting
     }
 
     private func text(in folder: String) throws -> String {
-        let content = try Files().read(folder + "/settings.json", limit: 100_000)
+        let content = try Files().read(folder + "/settings.json", limit: 1 << 20)
         return String(decoding: try #require(content), as: UTF8.self)
     }
 }

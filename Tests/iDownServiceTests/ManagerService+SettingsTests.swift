@@ -103,6 +103,7 @@ import iDownloader
             (.maxConcurrentDownloads, .number(65)), (.retryFor, .number(1 << 32)),
             (.speedLimit, .number(1 << 63)), (.browserLeastSize, .number(1 << 63)),
             (.noProxy, .text("a\nb")), (.cookieFile, .text("here")),
+            (.cookieFile, .text("/" + String(repeating: "x", count: 4095))),
             (.logLevel, .text("loud")), (.logLevel, .text(nil)),
             (.downloadDirectory, .text(nil)), (.browserHosts, .words(["a b"])),
             (.browserHosts, .words([""])), (.browserLeaveHosts, .words(["http://a/"])),
