@@ -172,6 +172,8 @@ final class Moves {
     /// - Returns: whether another step is needed.
     private func takeStep(of id: TaskID, in coordinator: isolated Coordinator) async throws -> Bool
     {
+        // A transfer that runs now may record its last checkpoint after the record is read.
+        let transfer = coordinator.slots.running[id]
         let record = try await coordinator.store.read { try $0.task(id) }
         guard let record, !record.isDeleting else { return false }
         switch record.move {
@@ -182,9 +184,9 @@ final class Moves {
             try await coordinator.recordEvent(.leftoverDeleted, of: id)
             return false
         case .to(let place, _), .copied(let place, _):
-            if let transfer = coordinator.slots.running[id] {
+            if let transfer {
                 await transfer.ended()
-                // Read the record again, with the last checkpoint of the transfer.
+                // None begins before the move is over, so the next step reads the last checkpoint.
                 return true
             }
             let event = try await move(record, to: place, in: coordinator)

@@ -39,8 +39,8 @@ package enum Move: Hashable, Sendable {
 package enum MoveEvent: Hashable, Sendable {
     /// This file is about to appear at the new place.
     case making(LocalFile)
-    /// A copy of all bytes is durable at the new place under this name.
-    case copied(LocalFile)
+    /// A copy of these ranges is durable at the new place under this name.
+    case copied(LocalFile, SegmentMap)
     /// The file is durable at the new place under this name; `leavesCopy` says that the original
     /// may still exist.
     case arrived(LocalFile, leavesCopy: Bool)
@@ -75,8 +75,9 @@ extension TaskRecord {
         case .making(let made):
             move = .to(place, made: made)
             return [.persist]
-        case .copied(let copy):
-            move = .copied(place, copy)
+        case .copied(let copy, let copied):
+            // A copy without all that the record claims by now is made anew.
+            if copied == segments { move = .copied(place, copy) }
             return [.persist]
         case .arrived(let moved, let leavesCopy):
             move = leavesCopy ? .from(directory: request.directory, file) : nil

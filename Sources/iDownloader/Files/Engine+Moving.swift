@@ -325,7 +325,7 @@ private struct FileMove: Sendable {
                 }
                 guard let next else {
                     try await onTarget { () throws(FileError) in try target.synchronize() }
-                    return .copied(copy.file)
+                    return .copied(copy.file, record.segments)
                 }
                 // If an unnamed file cannot get a name here, `next` is a new, empty file that has
                 // one.

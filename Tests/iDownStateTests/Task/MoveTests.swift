@@ -31,7 +31,7 @@ import iDownState
         #expect(apply(.making(Self.moved), to: &record) == [.persist])
         #expect(record.move == .to(Self.place, made: Self.moved))
         // The record names the original until that is deleted.
-        #expect(apply(.copied(Self.moved), to: &record) == [.persist])
+        #expect(apply(.copied(Self.moved, record.segments), to: &record) == [.persist])
         #expect(record.move == .copied(Self.place, Self.moved) && record.isMoving)
         #expect(record.file == Sample.file)
         // A running task has kept its slot, and its next transfer begins there.
@@ -48,6 +48,14 @@ import iDownState
         #expect(record.move == nil)
     }
 
+    @Test func `a copy that lacks bytes does not take the file's place`() throws {
+        var record = try record()
+        _ = apply(.making(Self.moved), to: &record)
+        // The last checkpoint of the stopped transfer came after the copy was made.
+        #expect(apply(.copied(Self.moved, Sample.first(1)), to: &record) == [.persist])
+        #expect(record.move == .to(Self.place, made: Self.moved))
+    }
+
     @Test func `nothing starts while the file is on its way, and then it does`() throws {
         var record = try record(.queuedWithBytes)
         #expect(record.apply(.slotGranted(order: 1), at: Sample.now, jitter: 0).isEmpty)
@@ -61,7 +69,7 @@ import iDownState
         var record = try record()
         let old = try Situation.pausedWithBytes.record()
         let full = Failure(.fileNoSpace, "full")
-        _ = apply(.copied(Self.moved), to: &record)
+        _ = apply(.copied(Self.moved, record.segments), to: &record)
         #expect(apply(.failed(full), to: &record) == [.persist, .announce, .fillSlots])
         #expect(record.failure == full)
         record.failure = nil
