@@ -40,16 +40,9 @@ extension TaskRecord {
         guard state == .downloading else { return [] }
         // The file of an earlier attempt was not published: the transfer has checked that.
         intent = nil
-        // Bytes that are fetched again are no progress, or a server without ranges that always
-        // breaks off would be asked forever. Only the first bytes of another file are progress.
-        let isSameFile = self.file == file && self.remote.mayBeFile(of: remote)
-        let isRepetition = isSameFile && kept.byteCount < segments.byteCount
-        stretchStart =
-            isRepetition
-            ? max(stretchStart, segments.byteCount) : min(stretchStart, kept.byteCount)
         self.file = file
         self.remote = remote
-        segments = kept
+        keep(kept)
         hostHasAnswered = true
         return [.persist, .announce]
     }
@@ -73,10 +66,7 @@ extension TaskRecord {
         guard state != .completed, state != .cancelled, file != nil, !isDeleting else {
             return []
         }
-        // Wrong bytes that were dropped do not count as progress.
-        let isCut = segments.byteCount < self.segments.byteCount
-        if isCut { stretchStart = min(stretchStart, segments.byteCount) }
-        self.segments = segments
+        keep(segments)
         let tries = tries
         noteProgress()
         // Progress is announced at its own pace; what a stopped transfer has kept, immediately.
@@ -95,6 +85,17 @@ extension TaskRecord {
         // The event comes again with the next name where a name is taken.
         intent = .publish(name: name)
         return [.persist, .fillSlots]
+    }
+
+    /// Takes the bytes that the file has now.
+    ///
+    /// Bytes that are fetched once more are no progress, be they of this file or of another one: a
+    /// server that breaks off each time and announces another length would be asked forever.
+    private mutating func keep(_ kept: SegmentMap) {
+        if kept.byteCount < segments.byteCount {
+            stretchStart = max(stretchStart, segments.byteCount)
+        }
+        segments = kept
     }
 
     /// Begins a new stretch once enough bytes have come in this one; earlier bytes do not count.

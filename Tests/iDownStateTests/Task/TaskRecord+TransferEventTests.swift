@@ -19,12 +19,11 @@ import Testing
 
     @Test func `an opened file and its version take the place of what was known`() throws {
         var record = try Situation.downloading.record()
-        record.stretchStart = Sample.half
         report(.opened(Sample.otherFile, Sample.otherRemote, keeping: SegmentMap()), to: &record)
         #expect(record.file == Sample.otherFile)
         #expect(record.remote == Sample.otherRemote)
         #expect(record.segments.isEmpty)
-        #expect(record.stretchStart == 0)
+        #expect(record.stretchStart == Sample.half)
     }
 
     @Test func `an opened file may keep its bytes`() throws {
@@ -335,28 +334,33 @@ import Testing
         #expect(!record.hostHasAnswered)
     }
 
-    @Test func `of another file it is`() throws {
+    @Test func `nor is it of a file with another length each time`() throws {
         var record = try Situation.downloading.record()
         record.segments = SegmentMap()
-        for round in Int64(1)...20 {
+        for round in 1...20 {
             record.state = .downloading
             var remote = Sample.remote
-            remote.total = Sample.total + round
+            remote.total = Sample.total + Int64(round)
             report(.opened(Sample.file, remote, keeping: SegmentMap()), to: &record)
             report(.checkpointed(Sample.first(Sample.half)), to: &record)
             report(.failed(Sample.reset), to: &record)
-            #expect(record.tries == 1)
+            #expect(record.tries == round)
         }
+        // What lies beyond is.
+        record.state = .downloading
+        report(.opened(Sample.file, Sample.remote, keeping: SegmentMap()), to: &record)
+        report(.checkpointed(Sample.first(Sample.half + RetryPolicy.progress)), to: &record)
+        #expect(record.tries == 0)
     }
 
-    @Test func `progress is counted from where a map was cut to`() throws {
+    @Test func `nor in a map that was cut`() throws {
         var record = try Situation.downloading.record()
         record.tries = 7
         record.stretchStart = Sample.half
         report(.checkpointed(SegmentMap()), to: &record)
-        report(.checkpointed(Sample.first(RetryPolicy.progress)), to: &record)
+        report(.checkpointed(Sample.first(Sample.half)), to: &record)
         report(.failed(Sample.reset), to: &record)
         #expect(record.state.kind == .waiting)
-        #expect(record.tries == 1)
+        #expect(record.tries == 8)
     }
 }
