@@ -29,6 +29,13 @@ extension Failure {
                 isTransient: true
             )
         case 416: Failure(.serverRangeRefused, text + " Try another link: \(freshLink)")
+        // A portal answers in the server's place until somebody signs in (RFC 6585 section 6).
+        case 511:
+            Failure(
+                .networkUnreachable,
+                text + " The network wants somebody to sign in first: open any page in a browser.",
+                isTransient: true
+            )
         case 500, 502, 504, 520...529: Failure(.serverFailed, ownFault, isTransient: true)
         case 501...599: Failure(.serverFailed, ownFault)
         default: Failure(.serverBadResponse, text + " Check the URL, or \(freshLink)")
@@ -68,6 +75,7 @@ extension Failure {
         case 502: " Bad Gateway"
         case 503: " Service Unavailable"
         case 504: " Gateway Timeout"
+        case 511: " Network Authentication Required"
         default: ""
         }
     }
