@@ -11,6 +11,8 @@ package final class FTPServer: Sendable {
         case repeatsReply = "twice"
         /// Every connection is refused with 421.
         case isFull = "full"
+        /// Every connection is refused with 530.
+        case isShut = "shut"
         /// The first login is refused, because there are too many.
         case isCrowded = "crowded"
         /// REST is answered with 350, but the file is sent from its first byte.
@@ -123,6 +125,12 @@ extension FTPServer {
             use_sendfile = False
             dtp_handler = Held
 
+            def handle_max_cons(self):
+                if oddity != "shut":
+                    return super().handle_max_cons()
+                self.respond("530 Sorry, the maximum number of clients are connected already.")
+                self.close_when_done()
+
             def pre_process_command(self, line, cmd, arg):
                 global oddity
                 print(cmd, arg, file=log, flush=True)
@@ -177,7 +185,7 @@ extension FTPServer {
             Handler.authorizer.add_anonymous(root, perm="elr")
         server = FTPServer(("127.0.0.1", 0), Handler)
         # The listening socket counts as well.
-        server.max_cons = 1 if oddity == "full" else 0
+        server.max_cons = 1 if oddity in ("full", "shut") else 0
         port = server.socket.getsockname()[1]
         log = open(f"{hold}.{port}.log", "a")
         print(port, flush=True)

@@ -225,8 +225,8 @@ extension Failure {
                     && Self.tellOfCrowds.contains { word in
                         outcome.loginRefusal.lowercased().contains(word)
                     }
-        // libcurl reports the same reply in place of a greeting as a timeout.
-        case .weirdServerReply, .timedOut: isReply = outcome.status == 421
+        // These two come in place of a greeting; libcurl reports 421 as a timeout.
+        case .weirdServerReply, .timedOut: isReply = [421, 530].contains(outcome.status)
         default: isReply = false
         }
         let text = "The FTP server answered \(outcome.status). It is busy: a later try may succeed."

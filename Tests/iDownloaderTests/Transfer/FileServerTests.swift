@@ -356,9 +356,10 @@ import iDownloader
         }
     }
 
-    @Test func `a server that has too many users is busy`() async throws {
+    @Test(arguments: [FTPServer.Oddity.isFull, .isShut])
+    func `a server that has too many users is busy`(oddity: FTPServer.Oddity) async throws {
         try await withRoot { root in
-            try await withFTPServer(root: root, oddity: .isFull) { server in
+            try await withFTPServer(root: root, oddity: oddity) { server in
                 try await withSite { site in
                     let journal = try await site.download(server.url("/file.bin"))
                     expectFailure(.serverBusy, isTransient: true, site, journal)
