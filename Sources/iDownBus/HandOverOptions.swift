@@ -48,11 +48,14 @@ extension HandOverOptions {
     private static let own: [OptionTable<HandOverOptions>.Row] = [
         .init("status", \.status),
         .init("size", \.size, read: size) { $0.map { .int64(Int64(clamping: $0)) } },
-        .init("etag", \.entityTag, given),
-        .init("last-modified", \.lastModified, given),
-        .init("mime", \.mimeType, given),
-        .init("suggested-name", \.suggestedName, given),
-        .init("proxy", \.proxy, given),
+        .init("etag", \.entityTag, field),
+        .init("last-modified", \.lastModified, field),
+        .init("mime", \.mimeType, field),
+        // What is made of it is shorter in any case.
+        .init("suggested-name", \.suggestedName) { _, name in
+            given(String(decoding: name.utf8.prefix(HeaderRules.maximumBytes), as: UTF8.self))
+        },
+        .init("proxy", \.proxy, field),
         .init("private", \.isPrivate, read: flag) { $0 ? true.busValue : nil },
     ]
 
@@ -67,8 +70,14 @@ extension HandOverOptions {
     }
 
     /// Returns a text; nil for an empty one, which browsers send for a missing header.
-    private static func given(_: OptionName, _ text: String) -> String? {
-        text.isEmpty ? nil : text
+    private static func given(_ text: String) -> String? { text.isEmpty ? nil : text }
+
+    private static func field(_ name: OptionName, _ text: String) throws(ManagerError) -> String? {
+        let most = HeaderRules.maximumBytes
+        guard text.utf8.count <= most else {
+            throw name.refusal("must have at most \(most) bytes")
+        }
+        return given(text)
     }
 
     /// The options that a web page must not choose.

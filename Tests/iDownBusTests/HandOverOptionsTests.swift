@@ -59,6 +59,21 @@ import Testing
         #expect(!message.contains("directory"))
     }
 
+    @Test(arguments: ["etag", "last-modified", "mime", "proxy"])
+    func `a header longer than servers accept is refused`(key: String) throws {
+        let values = (8192...8193).map { Value.string(String(repeating: "a", count: $0)) }
+        #expect(refusal(["token": .string("t"), key: values[0]]) == nil)
+        let error = try #require(refusal(["token": .string("t"), key: values[1]]))
+        #expect(error.code == .invalidOption)
+        #expect(error.message.hasPrefix("\(key) must have at most 8192 bytes"))
+    }
+
+    @Test func `of a long name only the beginning is taken`() throws {
+        let name = Value.string(String(repeating: "ü", count: 1 << 20))
+        let options = try HandOverOptions(["token": .string("t"), "suggested-name": name])
+        #expect(options.suggestedName == String(repeating: "ü", count: 4096))
+    }
+
     @Test func `the token is required`() throws {
         #expect(try #require(refusal([:])).message.hasPrefix("token"))
     }
