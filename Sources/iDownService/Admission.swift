@@ -32,18 +32,21 @@ struct Admission {
     /// - Parameters:
     ///   - candidate: the task.
     ///   - order: the number of the start.
-    ///   - arrival: the arrival that the candidate's head start waits to have recorded, or nil.
+    ///   - hasBegun: whether the candidate has a head start.
+    ///   - arrival: the arrival that the head start waits to have recorded, or nil.
     /// - Returns: what changed; nil where the candidate stays in the queue.
     /// - Throws: `StoreFailure`.
     mutating func admit(
         _ candidate: Candidate,
         order: Int64,
+        hasBegun: Bool,
         arrival: TransferEvent?
     ) throws -> Change? {
         let obstacle = surroundings.obstacle(
             for: candidate.origin,
             directory: candidate.directory,
-            hasFile: candidate.hasFile
+            hasFile: candidate.hasFile,
+            hasBegun: hasBegun
         )
         guard let obstacle else {
             return try change(candidate, .slotGranted(order: order), then: arrival)

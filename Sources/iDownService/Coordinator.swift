@@ -222,7 +222,7 @@ package actor Coordinator {
             case .limitSpeed(let limit):
                 engine.setSpeedLimit(of: id, to: limit)
             case .limitConnections(let number):
-                slots.running[id]?.limitConnections(to: number)
+                slots.limitConnections(of: id, to: number)
             case .scheduleRetry(let wait):
                 retries.schedule(id, after: wait, in: self)
             }

@@ -106,9 +106,14 @@ final class SchedulingPass: Sendable {
                     passedOver.withLock { _ = $0.insert(id) }
                 case .start(let id):
                     let candidate = candidates.first { $0.id == id }
-                    let arrival = terms.ahead[id] ?? nil
+                    let start = terms.ahead[id]
                     let change = try candidate.flatMap {
-                        try admission.admit($0, order: order, arrival: arrival)
+                        try admission.admit(
+                            $0,
+                            order: order,
+                            hasBegun: start != nil,
+                            arrival: start ?? nil
+                        )
                     }
                     changes += change.map { [$0] } ?? []
                     if change?.after.state == .downloading {

@@ -214,10 +214,11 @@ final class Slots {
     /// no progress is told of a task that is not downloading.
     func note(_ change: Change, in coordinator: isolated Coordinator) {
         let id = change.after.id
-        // A handed-over task whose change leaves its request and its place in the queue keeps its
-        // answer open, because the server may not answer again.
+        // A handed-over task whose change leaves its place in the queue and what its transfer needs
+        // keeps its answer open, because the server may not answer again.
         let isUntouched =
-            change.after.state == .waiting(.queue) && change.before?.request == change.after.request
+            change.after.state == .waiting(.queue)
+            && change.before?.request.forTransfer == change.after.request.forTransfer
         if !change.starts, ahead[id]?.isHandedOver != true || !isUntouched { drop(id) }
         if change.after.state != .downloading, running[id] != nil { settled.insert(id) }
         if change.after.state == .downloading, let place = change.after.destination {
@@ -232,6 +233,11 @@ final class Slots {
             let mayStart = change.after.state == .downloading && !change.after.isMoving
             pendingStarts[id] = mayStart ? change.after : nil
         }
+    }
+
+    /// Changes the most connections of a task's transfer, whether the task has its slot yet or not.
+    func limitConnections(of id: TaskID, to number: Int?) {
+        (running[id] ?? ahead[id]?.transfer)?.limitConnections(to: number)
     }
 
     /// Notes that the start of a task has been told.

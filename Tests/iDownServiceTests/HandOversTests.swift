@@ -293,6 +293,38 @@ import iDownTesting
         }
     }
 
+    @Test func `an open answer outlasts what its transfer does not need to know`() async throws {
+        let (held, hold) = ServedFile.held()
+        let server = try FaultServer(
+            script: .init { ($0.path == "/0.bin" ? held : ServedFile(.small)).answer(to: $0) }
+        )
+        defer {
+            hold.until.open()
+            server.stop()
+        }
+        try await withHub(slots: 1) { hub in
+            let first = try await hub.add(server.url("/0.bin"))
+            await hold.reached.waitUntilOpen()
+            let id = try await handOver(server.url("/1.bin"), "t", to: hub) {
+                $0.usesStoredLogins = false
+            }
+            _ = try await hub.coordinator.confirmHandOver("t")
+            // The user chooses what becomes of the file, and adds the URL once more.
+            var edit = TaskEdit()
+            (edit.whenDone, edit.connections, edit.retryFor) = (.some(.open), .some(2), 60)
+            try await hub.coordinator.edit(id, edit)
+            try await hub.coordinator.setConnections(of: id, to: 3)
+            #expect(try await hub.add(server.url("/1.bin")) == id)
+            #expect(await hub.coordinator.look { $0.slots.openAnswers } == 1)
+            // The host asks another task to leave it alone, and then the slot becomes free.
+            let origin = try #require(Origin(url: server.url("/")))
+            hub.engine.rests.rest(origin, for: .seconds(3600))
+            try await hub.coordinator.carryOut(.pause, on: first)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(server.requests.count == 2)
+        }
+    }
+
     @Test func `a page of links leaves its host connections, and all of them come`() async throws {
         let (file, hold) = ServedFile.held()
         let server = try FaultServer.serving(file)

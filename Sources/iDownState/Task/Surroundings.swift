@@ -18,14 +18,17 @@ package struct Surroundings: Sendable {
     ///   - directory: the folder of its file.
     ///   - hasFile: whether there is a partial file, which may have its space reserved already:
     ///     then the transfer itself checks the space.
+    ///   - hasBegun: whether its transfer has begun already, so that the host's wish for a rest comes
+    ///     too late.
     /// - Returns: the obstacle; nil where nothing keeps the task from starting.
     package func obstacle(
         for origin: Origin?,
         directory: String,
-        hasFile: Bool
+        hasFile: Bool,
+        hasBegun: Bool = false
     ) -> Obstacle? {
         if let obstacle = interruption(for: origin) { return obstacle }
-        if let origin, let rest = rests[origin] { return .hostRests(for: rest) }
+        if !hasBegun, let origin, let rest = rests[origin] { return .hostRests(for: rest) }
         guard !hasFile, fullDirectories.contains(directory) else { return nil }
         return .diskFull(
             Failure(.fileNoSpace, "The disk is full.", neededSpace: SpacePolicy.reserve)

@@ -106,12 +106,14 @@ extension TaskRequest {
         if mirrors.isEmpty, keptLogins?.isForURL == false { keptLogins = nil }
     }
 
-    /// The request without values that a transfer does not need, or is told while it runs.
-    fileprivate var forTransfer: TaskRequest {
+    /// The request without values that a running transfer does not need, or is told.
+    package var forTransfer: TaskRequest {
         var request = self
         request.connections = nil
         request.whenDone = nil
         request.retryFor = 0
+        // Logins that the user lends to a task are for its next attempt.
+        request.usesStoredLogins = true
         return request
     }
 }
