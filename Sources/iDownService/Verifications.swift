@@ -100,6 +100,8 @@ final class Verifications {
             let result = await read(record, in: coordinator)
             let last = try? await coordinator.task(id).record
             let callers = readings.removeValue(forKey: id)?.callers ?? [:]
+            // A call from now on begins another reading.
+            let number = waiters.lastNumber
             if Task.isCancelled, !callers.isEmpty, !coordinator.isStopping, let last {
                 // These calls came while the reading was cancelled for lack of callers: read again.
                 begin(last, in: coordinator)
@@ -108,7 +110,7 @@ final class Verifications {
             }
             if let last { await tell(last, in: coordinator) { $0.isVerifying = true } }
             await coordinator.afterSignals(of: id) {
-                $0.verifications.waiters.release(id, with: result)
+                $0.verifications.waiters.release(id, through: number, with: result)
             }
         }
         readings[id] = Reading(work: work, callers: [:])
