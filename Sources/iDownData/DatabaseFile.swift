@@ -124,11 +124,14 @@ struct DatabaseFile {
         }
     }
 
+    /// How long a lock is waited for, in milliseconds: no other process should use the database, but
+    /// a backup program may for a moment.
+    static let busyTimeout = 5_000
+
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "tasks"
-        // No other process should use the database, but a backup program may for a moment.
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Double(busyTimeout) / 1000)
         // Few readers, because each one has its own cache in memory.
         configuration.maximumReaderCount = 2
         configuration.prepareDatabase { database in

@@ -49,13 +49,21 @@ extension StoreAccess {
 extension Store {
     /// Empties the write-ahead log, from which overwritten content could still be read.
     ///
-    /// - Throws: `StoreFailure.database` if readers use the log for too long.
+    /// - Throws: `StoreFailure.database` if readers use the log for longer than 0.2 s: commits wait
+    ///   meanwhile.
     package func emptyLog() async throws(StoreFailure) {
         let result = await withCheckedContinuation { continuation in
             let empty: @Sendable (Database) -> Void = { database in
                 continuation.resume(
                     returning: Result { () throws(StoreFailure) in
-                        try translatingErrors { _ = try database.checkpoint(.truncate) }
+                        try translatingErrors {
+                            try database.execute(sql: "PRAGMA busy_timeout = 200")
+                            defer {
+                                let usual = DatabaseFile.busyTimeout
+                                try? database.execute(sql: "PRAGMA busy_timeout = \(usual)")
+                            }
+                            _ = try database.checkpoint(.truncate)
+                        }
                     }
                 )
             }

@@ -83,7 +83,9 @@ final class LoginCustody {
                 released = []
                 for id in ids { try await forget(id, by: vault, for: coordinator) }
             } catch {
-                // Logins that could not be moved stay in the list until something changes.
+                // Logins that could not be moved stay in the list until something changes. What was to
+                // be deleted is found then.
+                hasCompared = false
                 coordinator.log.debug("logins stay in the list for now: \(error)")
             }
         }
@@ -96,7 +98,6 @@ final class LoginCustody {
         for coordinator: isolated Coordinator
     ) async throws {
         var last: TaskID?
-        var hasMoved = false
         while !coordinator.isStopping {
             let records = try await coordinator.store.read { [last] snapshot in
                 try snapshot.tasksWithLogins(after: last, limit: Self.batch)
@@ -110,7 +111,7 @@ final class LoginCustody {
                 moves.append((record.id, request, request.withoutLogins(keptAt: key)))
             }
             guard !moves.isEmpty else { continue }
-            try await coordinator.commit { [moves] transaction in
+            let moved = try await coordinator.commit { [moves] transaction in
                 let changes = try moves.flatMap { move in
                     try transaction.changeIfReadable(move.id) { record in
                         // A task that has changed meanwhile is read again.
@@ -119,11 +120,14 @@ final class LoginCustody {
                         return [.persist]
                     }
                 }
-                return ((), changes)
+                return (Set(changes.map(\.after.id)), changes)
             }
-            hasMoved = true
+            coordinator.erasure.want(in: coordinator)
+            // The vault has logins now that no task may have.
+            for case (let id, _, let request) in moves where !moved.contains(id) {
+                if let key = request.keptLogins { release(key.id) }
+            }
         }
-        if hasMoved { try await coordinator.store.emptyLog() }
     }
 
     /// Stores the logins of a request in the vault, unless the same ones are there already.
