@@ -386,7 +386,9 @@ final class Conversation {
     ) async throws(TransferEnd) -> Result<End, TransferEnd> {
         let sink = connection.sink
         let reach = engine.network.reach(of: outcome)
-        if sink.head != nil { attempt.noteAnswer(from: reach) }
+        // A file server may answer with a reply before there is anything like a head.
+        let hasReply = connection.hop.url.isFTP && outcome.status > 0
+        if sink.head != nil || hasReply { attempt.noteAnswer(from: reach) }
         if attempt.controls.isStopped {
             await storage.keep(connection)
             throw .stopped

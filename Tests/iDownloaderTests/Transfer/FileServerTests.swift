@@ -363,6 +363,8 @@ import iDownloader
                 try await withSite { site in
                     let journal = try await site.download(server.url("/file.bin"))
                     expectFailure(.serverBusy, isTransient: true, site, journal)
+                    // So it is waited for as long as an outage may last.
+                    #expect(journal.record.hostHasAnswered)
                 }
             }
         }
