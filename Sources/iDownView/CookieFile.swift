@@ -61,10 +61,14 @@ package struct CookieFile: Hashable, Sendable {
     /// - Returns: The value of the `Cookie` header; nil if no cookie matches the URL.
     package func header(for url: String, now: UInt64) -> String? {
         guard let parts = URLText(url) else { return nil }
+        // An address has no subdomains (RFC 6265, section 5.1.3).
+        let isAddress =
+            parts.host.split(separator: ".").last?.allSatisfy(\.isWholeNumber) == true
         let sent = cookies.filter { cookie in
             let isForHost =
                 parts.host == cookie.domain
-                || cookie.includesSubdomains && parts.host.hasSuffix("." + cookie.domain)
+                || cookie.includesSubdomains && !isAddress
+                    && parts.host.hasSuffix("." + cookie.domain)
             let isForPath =
                 parts.path == cookie.path
                 || parts.path.hasPrefix(

@@ -46,6 +46,12 @@ struct CookieFileTests {
         #expect(file.header(for: "https://www.example.org/files", now: 2000) == "all=1")
     }
 
+    @Test func `an address is no subdomain`() throws {
+        let lines = [".0.0.1", ".127.0.0.1"].map { "\($0)\tTRUE\t/\tFALSE\t0\tn\t\($0)" }
+        let file = try #require(CookieFile(lines.joined(separator: "\n")))
+        #expect(file.header(for: "http://127.0.0.1/", now: 0) == "n=.127.0.0.1")
+    }
+
     @Test(arguments: [
         "a=b; c=d", "example.org\tTRUE\t/\tFALSE\tsoon\tname\tvalue",
         "example.org\tTRUE\t/\tFALSE\t0\t\tvalue", "<html>",
