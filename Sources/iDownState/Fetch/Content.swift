@@ -12,6 +12,8 @@ package struct Content: Hashable, Sendable {
     /// The source that gave all bytes on disk, or equal ones; nil where no single source did, and
     /// where that is unknown.
     package private(set) var owner: Int?
+    /// Whether the file is a copy of the recorded one of which no byte has been compared yet.
+    package private(set) var isUnprovenCopy = false
     /// Whether samples were equal in this attempt; a further proof then compares no samples.
     package private(set) var hasEqualSamples = false
     /// Whether one answer brought all bytes on disk, or was compared with all of them.
@@ -41,6 +43,12 @@ package struct Content: Hashable, Sendable {
     /// Records that the bytes on disk belong to this version.
     package mutating func know(_ version: RemoteVersion) { known = version }
 
+    /// Records that the bytes on disk were compared, and belong to this version.
+    package mutating func isProven(as version: RemoteVersion) {
+        known = version
+        isUnprovenCopy = false
+    }
+
     /// Records that the server answers If-Range as if the file had changed.
     package mutating func dislikesIfRange() { known.dislikesIfRange = true }
 
@@ -55,7 +63,10 @@ package struct Content: Hashable, Sendable {
     // MARK: What an attempt finds
 
     /// Records that the file on disk is a copy of the recorded one, proven by samples only.
-    package mutating func isCopy() { known.restsOnProof = true }
+    package mutating func isCopy() {
+        known.restsOnProof = true
+        isUnprovenCopy = true
+    }
 
     /// Drops what lies after the end of the partial file, which has `size` bytes: a crash may have
     /// cut it shorter than the record says.
@@ -148,13 +159,14 @@ package struct Content: Hashable, Sendable {
 
     /// Gives up all bytes on disk, and keeps what is known of the version.
     package mutating func forget() {
-        hasEqualSamples = false
+        (hasEqualSamples, isUnprovenCopy) = (false, false)
         stored = SegmentMap()
         synced = SegmentMap()
     }
 
     /// Gives up all bytes on disk and their version: they belong to another file.
     package mutating func giveUp() {
+        isUnprovenCopy = false
         stored = SegmentMap()
         synced = SegmentMap()
         owner = nil

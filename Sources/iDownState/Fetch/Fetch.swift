@@ -276,7 +276,7 @@ package struct Fetch: Hashable, Sendable {
             return .fail(refusal)
         }
         noteTag(of: facts, in: answer)
-        let judgement = facts.judge(
+        var judgement = facts.judge(
             asked: answer.ask,
             known: content.known,
             onDisk: content.stored,
@@ -286,6 +286,12 @@ package struct Fetch: Hashable, Sendable {
             keepsEncoding: answer.keepsEncoding,
             digestTells: hasDigest && !answer.isLead
         )
+        // A copy from a restored home is recorded once it is compared, whatever its validators say.
+        if content.isUnprovenCopy, case .compare(let version) = judgement {
+            judgement =
+                content.size > 0
+                ? .prove(content.known.proven(as: version), from: 0) : .begin(version)
+        }
         guard answer.source != 0 else { return judgement }
         switch judgement {
         // A mirror without ranges says nothing about the server of the task's own URL.
@@ -457,7 +463,7 @@ package struct Fetch: Hashable, Sendable {
         let showsTags =
             learned.tags.showsSeveralTags && isFromValidatorOrigin(answer)
             && content.known.differsByTagAlone(from: version)
-        content.know(version)
+        content.isProven(as: version)
         learned.validators = origin(of: answer)
         if start == 0 { content.setOwner(answer.source) }
         return showsTags
@@ -479,7 +485,7 @@ package struct Fetch: Hashable, Sendable {
         let (before, owner) = (content.stored.byteCount, content.owner)
         content.truncate(to: position)
         if let version {
-            content.know(version)
+            content.isProven(as: version)
             learned.validators = origin(of: answer)
         }
         guard start == 0 else { return }

@@ -53,6 +53,13 @@ import iDownloader
         #expect(set.succeeded, "\(set.standardError)")
     }
 
+    /// Has the copy what a backup has of bytes that came later: zeros up to the end.
+    private func loseBytes(from offset: Int64, of site: Site) throws {
+        let part = open(site.path("file.bin.part"), O_WRONLY)
+        defer { close(part) }
+        try #require(ftruncate(part, off_t(offset)) == 0 && ftruncate(part, off_t(Sample.cut)) == 0)
+    }
+
     @Test(arguments: [false, true])
     func `a copy of the partial file goes on`(onAnotherDrive: Bool) async throws {
         try await restoring(onAnotherDrive: onAnotherDrive) { site in
@@ -95,15 +102,26 @@ import iDownloader
         }
     }
 
+    @Test func `a copy whose comparison breaks off is no record yet`() async throws {
+        try await restoring(then: { request in
+            // A host that does not hold the file yet sends all of it, and breaks off.
+            request.number == 2
+                ? Sample.file.cutOff(at: 100_000) : Sample.file.answer(to: request)
+        }) { site in
+            try await copy(site)
+            try loseBytes(from: 200_000, of: site)
+        } check: { site, journal, requests in
+            try #require(requests.count == 1 && journal.record.state.kind == .waiting)
+            try await site.run(journal)
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
     @Test(arguments: [0, 200_000, Sample.cut - 10])
     func `a copy that lacks bytes is not completed with them missing`(offset: Int64) async throws {
         try await restoring { site in
             try await copy(site)
-            // What a backup has of bytes that came later: zeros up to the end.
-            let part = open(site.path("file.bin.part"), O_WRONLY)
-            #expect(ftruncate(part, off_t(offset)) == 0)
-            #expect(ftruncate(part, off_t(Sample.cut)) == 0)
-            close(part)
+            try loseBytes(from: offset, of: site)
         } check: { site, journal, _ in
             expectComplete(Sample.content, site, journal)
         }
