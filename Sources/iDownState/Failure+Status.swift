@@ -6,7 +6,8 @@ extension Failure {
     package static func status(_ status: Int, retryAfter: Duration? = nil) -> Failure {
         var failure = classify(status)
         guard failure.isTransient else { return failure }
-        failure.retryAfter = retryAfter
+        // A server that asks for no pause gets the usual one, which grows.
+        failure.retryAfter = retryAfter.flatMap { $0 > .zero ? $0 : nil }
         return failure
     }
 
