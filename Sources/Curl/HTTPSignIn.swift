@@ -131,6 +131,8 @@ struct HTTPSignIn {
             guard !side.hasAsked else {
                 sides[status]?.timesAgain += 1
                 isLast = side.timesAgain + 1 >= Self.mostAgain
+                // The nonce may be too old, which libcurl answers as well.
+                if !isLast { asking = status }
                 return
             }
             sides[status]?.hasAsked = true

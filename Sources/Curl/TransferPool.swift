@@ -219,8 +219,11 @@ extension TransferPool {
     ///
     /// It leaves libcurl before its outcome is told, so that no callback can come after that.
     private func end(_ transfer: Transfer, _ result: CurlCode, message: String? = nil) {
-        transfer.releaseHead()
-        if result == .ok { transfer.concludeBody() }
+        // After a failure nobody knows what the host or proxy says of the login that it got.
+        if result == .ok {
+            transfer.releaseHead()
+            transfer.concludeBody()
+        }
         let outcome = transfer.outcome(result, message: message)
         if outcome.isMisfit { lastConfusion = .now }
         transfers[ObjectIdentifier(transfer.handle)] = nil

@@ -120,6 +120,36 @@ struct HTTPSignInTests {
         )
     }
 
+    @Test func `a nonce that is too old is followed by another, of which the sink hears nothing`()
+        async throws
+    {
+        let fresh = "Digest realm=\"here\", nonce=\"m\", stale=true"
+        let server = try FaultServer(
+            script: .init { request in
+                let field = request["Authorization"] ?? ""
+                if field.contains("nonce=\"m\"") { return Self.file(request) }
+                let challenge = field.isEmpty ? Self.digest : fresh
+                let fields = [("WWW-Authenticate", challenge), ("Content-Length", "2")]
+                return [.head("401 Unauthorized", fields), .text("no")]
+            }
+        )
+        defer { server.stop() }
+        try await withPool { pool in
+            await expectFile(try request(server.url("/f")), pool)
+            #expect(server.requests.count == 3)
+        }
+    }
+
+    @Test func `silence after a challenge is no word about the password`() async throws {
+        try await withHost(by: [Self.digest], { _ in [.close] }) { server, pool in
+            let sink = RecordingSink()
+            let outcome = await pool.run(try request(server.url("/f")), sink: sink)
+            #expect(outcome.result != .ok)
+            #expect(sink.lines.isEmpty)
+            #expect(server.requests.count >= 2)
+        }
+    }
+
     @Test(arguments: [FaultServer.Guard.host, .proxy])
     func `nonces that are always old end after a few requests`(
         party: FaultServer.Guard

@@ -48,7 +48,8 @@ package struct LoginTrial: Sendable {
             let sink = TrialSink()
             let outcome = await pool.begin(request, sink: sink).outcome()
             guard place.isHTTP else { return Self.verdict(of: outcome) }
-            guard outcome.status > 0 else { return .unknown(Self.text(outcome)) }
+            // A status without a head is that of a challenge whose answer got none.
+            guard sink.hasHead else { return .unknown(Self.text(outcome)) }
             switch outcome.status {
             case 200..<300: return .accepted
             case 401: return .refused("the server answered HTTP 401")
@@ -83,6 +84,7 @@ package struct LoginTrial: Sendable {
 private final class TrialSink: TransferSink {
     private let reader = Mutex(HeadReader())
 
+    var hasHead: Bool { reader.withLock { $0.head != nil } }
     var location: String? { reader.withLock { $0.head?.facts.location } }
 
     func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {

@@ -153,11 +153,13 @@ extension Failure {
         guard let proxy = outcome.proxy else { return nil }
         switch outcome.proxyStatus {
         case 0, 200..<300: break
-        case 407:
+        // The status stays where the answer to the login never came.
+        case 407 where words.contains("response 407"):
             return Failure(
                 .serverAuthRequired,
                 "The proxy \(proxy) answered HTTP 407. Put a login into the URL of the proxy."
             )
+        case 407: break
         case let status:
             return Failure(
                 .networkUnreachable,

@@ -40,9 +40,17 @@ struct FailureOfCurlTests {
 
     @Test(arguments: [(407, FailureCode.serverAuthRequired), (502, .networkUnreachable)])
     func `a proxy that refuses a tunnel is named`(status: Int, code: FailureCode) {
-        let failure = Self.failure(.receiveError, "CONNECT tunnel failed", status: status)
+        let words = "CONNECT tunnel failed, response \(status)"
+        let failure = Self.failure(.receiveError, words, status: status)
         #expect(failure.code == code)
         #expect(failure.message.hasPrefix("The proxy p:1080 answered HTTP \(status)."))
+    }
+
+    @Test func `a proxy that has asked for a login and then keeps silent has not refused it`() {
+        let words = "Proxy CONNECT aborted due to timeout"
+        let failure = Self.failure(.timedOut, words, status: 407)
+        #expect(failure.code == .networkTimeout)
+        #expect(failure.isTransient)
     }
 
     private static func failure(
