@@ -307,11 +307,19 @@ actor Transfer {
     private func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> Conversation.End {
         guard !controls.isStopped else { throw .stopped }
         // A host in back-off gets no request, even if a redirect leads to it.
-        let rest = engine.rests.remaining(of: hop.origin, for: attempt.job.task)
-        if let rest { throw .held(.hostRests(for: rest)) }
+        func rest() -> TransferEnd? {
+            engine.rests.remaining(of: hop.origin, for: attempt.job.task)
+                .map { .held(.hostRests(for: $0)) }
+        }
+        if let end = rest() { throw end }
         attempt.live.activity = .connecting
         lastHost = hop.origin
         guard await engine.hosts.enter(hop.origin, controls) else { throw .stopped }
+        // It may have asked for one while this request waited for its turn.
+        if let end = rest() {
+            engine.hosts.closed(hop.origin, wasServed: false, wasRefused: false)
+            throw end
+        }
         return try await Conversation(attempt, storage).request(ask, at: hop)
     }
 
