@@ -89,10 +89,12 @@ package struct TaskSummary: Sendable {
         )
     }
 
-    /// The reason why the task failed or its finished file is not what it should be (with its code), or
-    /// why it waits; empty otherwise.
+    /// The reason why the task failed, its finished file is not what it should be, or its file was
+    /// not moved (with its code), or why it waits; empty otherwise.
     package var reason: CellText {
-        if task.state == .failed || (task.state == .completed && !task.errorCode.isEmpty) {
+        if task.state == .failed || (task.state == .completed && !task.errorCode.isEmpty)
+            || keepsFileInPlace
+        {
             return CellText("\(task.errorCode): \(task.errorMessage)")
         }
         guard task.state == .waiting else { return CellText("") }
@@ -105,8 +107,17 @@ package struct TaskSummary: Sendable {
         return task.hold == .queue ? words : CellText("")
     }
 
-    /// The first sentence of ``reason`` without the code, for a narrow column.
+    /// Whether an unfinished task tells why its file could not be moved: other failures of the file
+    /// make it wait or fail.
+    package var keepsFileInPlace: Bool {
+        (task.state == .downloading || task.state == .paused)
+            && FailureGroup(errorCode: task.errorCode) == .file
+    }
+
+    /// The first sentence of ``reason`` without the code, for a narrow column; of a file that was
+    /// not moved all sentences, because the first may be about the disk only.
     var shortReason: CellText {
+        if keepsFileInPlace { return CellText(task.errorMessage) }
         let text =
             switch task.state {
             case .failed where !task.errorMessage.isEmpty,

@@ -15,7 +15,8 @@ struct EditCommand: AsyncParsableCommand {
             new limit at once, and connects anew for other values; its bytes are kept. With a \
             fresh URL in place of one that expired, the download continues if the file behind it \
             is the same, and starts from the beginning if not. With --directory or --output the \
-            file moves, and an unfinished one takes its bytes along to another disk. Headers and \
+            file moves, and an unfinished one takes its bytes along to another disk. The command \
+            waits for that; if the file cannot be moved, it stays in its old folder. Headers and \
             mirrors take the place of all earlier ones. An empty value takes an option away: \
             --referrer ''.
 
@@ -106,6 +107,8 @@ struct EditCommand: AsyncParsableCommand {
         }
         let file = try request.cookies.file()
         try await Service.use { client in
+            let namesPlace = directory != nil || output != nil
+            let moves = namesPlace && !change.dryRun ? try await MoveWatch(client) : nil
             // Read first: if an ID does not exist, nothing is changed.
             let tasks = try await selection.tasks(client)
             guard !change.dryRun else {
@@ -130,12 +133,15 @@ struct EditCommand: AsyncParsableCommand {
             }
             let edit = try await client.editor(of: edits.first?.options ?? options)
             var passed = 0
+            var edited: [TaskProperties] = []
             // The first one shows whether the values are good, before others are changed.
             for some in [edits.prefix(1), edits.dropFirst()] {
                 try await CallsAtOnce.make(about: some) { task, options throws(ManagerError) in
                     try await edit(options, task.id)
                 } then: { item, answer in
-                    guard case .failure(let error) = answer else { return }
+                    guard case .failure(let error) = answer else {
+                        return edited.append(item.task)
+                    }
                     let id = item.task.id
                     if selection.passesOver(refusal: error, of: id) {
                         passed += 1
@@ -153,6 +159,11 @@ struct EditCommand: AsyncParsableCommand {
                     "\(passed) of \(tasks.count) downloads \(were) not changed: \(their) state does"
                         + " not allow it."
                 )
+            }
+            let failures = try await moves?.failures(of: edited, towards: options.values)
+            for task in failures ?? [] {
+                Output.complain("download \(task.id): \(task.errorMessage)")
+                first = first ?? ExitStatus(errorCode: task.errorCode)
             }
             if let first { throw first.exit }
         }

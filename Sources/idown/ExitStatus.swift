@@ -43,7 +43,8 @@ enum ExitStatus: Int32, CaseIterable {
         case .serviceFailed: "the service could not carry this out or record it"
         case .networkFailure: "the download failed: network"
         case .serverFailure: "the download failed: server"
-        case .fileFailure: "the download failed: file or folder; or a file that was named"
+        case .fileFailure:
+            "the download failed, or its file stays in place: file or folder; or a file that was named"
         case .integrityFailure: "the download failed: wrong content"
         case .abandoned: "the download was cancelled or removed"
         case .usage: "wrong usage"

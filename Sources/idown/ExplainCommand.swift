@@ -54,7 +54,9 @@ struct ExplainCommand: AsyncParsableCommand {
             let isAlone = selection.plainIDs?.count == 1
             try Output.data(
                 lines: tasks.flatMap { task in
-                    (reasons[task.id] ?? []).map { reason in
+                    let summary = TaskSummary(task)
+                    let move = summary.keepsFileInPlace ? [summary.reason.description] : []
+                    return ((reasons[task.id] ?? []) + move).map { reason in
                         let text = CellText(reason).description
                         return isAlone ? text : "\(task.id)\t\(text)"
                     }

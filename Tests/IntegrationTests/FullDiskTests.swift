@@ -107,6 +107,41 @@ struct FullDiskTests {
         }
     }
 
+    @Test func `edit waits for the move, and says why the file stays where it was`() async throws {
+        let host = try ChangingHost(.held(large, after: 8 << 20))
+        defer { host.stop() }
+        try await withSmallDisk(mebibytes: 4) { disk in
+            try await withService { service in
+                let id = try await service.add(host.url("/large"))
+                try await service.waitForBytes(6 << 20, of: id)
+                try await service.client.pause(id)
+                try await service.waitForState("paused", of: id)
+                let told = "The disk is full. The file stays in its old folder."
+                // The second time the error is there already.
+                for _ in 1...2 {
+                    let full = try await idown("edit", id, "-d", disk.path, in: service)
+                    #expect(full.status == .exited(12), "\(full)")
+                    #expect(full.standardError == "idown: download \(id): \(told)\n")
+                }
+                for command in [["list"], ["explain", id], ["show", id]] {
+                    let shown = try await idown(command, in: service)
+                    #expect((shown.standardOutput + shown.standardError).contains(told), "\(shown)")
+                }
+                // Nothing moves, although the error of the last move is still there.
+                let folder = try await service.client.getTask(id).directory
+                let same = try await idown("edit", id, "-d", folder, "-A", "x", in: service)
+                #expect(same.status == .exited(0), "\(same)")
+                let there = try await idown("edit", id, "-d", ".", in: service)
+                #expect(there.status == .exited(0), "\(there)")
+                let moved = try await idown("edit", id, "-d", "other/new", in: service)
+                #expect(moved.status == .exited(0), "\(moved)")
+                let task = try await service.client.getTask(id)
+                #expect(task.directory.hasSuffix("/other/new") && task.activity == .none)
+                #expect(task.errorCode == "")
+            }
+        }
+    }
+
     /// Runs `body` with a service whose list lies on a small disk.
     private func withListOnSmallDisk(
         mebibytes: Int,

@@ -28,6 +28,21 @@ import iDownBus
         #expect(TaskSummary(task).reason.description == reason)
     }
 
+    @Test(arguments: [TaskProperties.State.downloading, .paused])
+    func `a download tells that its file could not be moved, and no older error`(
+        state: TaskProperties.State
+    ) {
+        var task = TaskProperties()
+        task.state = state
+        task.errorCode = "Network.Reset"
+        task.errorMessage = "The connection broke."
+        #expect(TaskSummary(task).reason.description == "")
+        task.errorCode = "File.NoSpace"
+        task.errorMessage = "The disk is full. The file stays in its old folder."
+        #expect(TaskSummary(task).reason.description == "File.NoSpace: \(task.errorMessage)")
+        #expect(TaskSummary(task).shortReason.description == task.errorMessage)
+    }
+
     @Test(arguments: [
         ("https://example.org/a/disk.iso?key=1", "disk.iso"),
         ("https://example.org/%E6%97%A5.zip", "日.zip"),

@@ -41,6 +41,13 @@ extension TaskRecord {
         state = .downloading
         attempt = attempt.next
         startOrder = order
+        // What the disk has refused is tried again. The failure of a move stays, as nothing else
+        // tells of it.
+        if let failure, !failure.code.isOfSource,
+            failure.isTransient || failure.neededSpace != nil
+        {
+            self.failure = nil
+        }
         return [.persist, .announce, .startTransfer(attempt)]
     }
 

@@ -38,6 +38,22 @@ import Testing
         #expect(record == expected)
     }
 
+    @Test(arguments: [
+        (Failure(.fileNoSpace, "full", neededSpace: 5), false),
+        (Failure(.fileFailed, "busy", isTransient: true), false),
+        (Failure(.fileNoSpace, "full, and not moved"), true),
+        (Failure(.networkReset, "cut", isTransient: true), true),
+    ])
+    func `a start forgets what the disk has refused before, but no failed move`(
+        failure: Failure,
+        isKept: Bool
+    ) throws {
+        var record = try Situation.queuedWithBytes.record()
+        record.failure = failure
+        _ = record.apply(.slotGranted(order: 41), at: Sample.now, jitter: 0)
+        #expect(record.failure == (isKept ? failure : nil))
+    }
+
     @Test func `a displaced task keeps its bytes and its tries`() throws {
         var record = try Situation.downloading.record()
         record.tries = 2
