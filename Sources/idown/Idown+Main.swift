@@ -26,6 +26,7 @@ extension Idown {
                 try checkCommand(words)
                 var command = try await asyncParseAsRoot(try separated(words))
                 do {
+                    try Service.checkPatience()
                     if var command = command as? any AsyncParsableCommand {
                         try await command.run()
                     } else {

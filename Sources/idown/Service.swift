@@ -47,10 +47,23 @@ enum Service {
 
     /// How long to wait for an answer: IDOWN_TIMEOUT in seconds, else the client's default.
     static var patience: Duration {
-        guard let text = getenv("IDOWN_TIMEOUT"), let seconds = UInt32(String(cString: text)),
-            seconds > 0
-        else { return ManagerClient.patience }
-        return .seconds(seconds)
+        seconds(in: timeout).map { .seconds($0) } ?? ManagerClient.patience
+    }
+
+    /// Refuses an IDOWN_TIMEOUT that is set and is no number of seconds.
+    ///
+    /// - Throws: `ValidationError`, which names the value.
+    static func checkPatience() throws {
+        guard !timeout.isEmpty, seconds(in: timeout) == nil else { return }
+        throw ValidationError(
+            "IDOWN_TIMEOUT is a number of seconds from 1 to \(UInt32.max), not \(CellText(timeout))"
+        )
+    }
+
+    private static var timeout: String { getenv("IDOWN_TIMEOUT").map { String(cString: $0) } ?? "" }
+
+    private static func seconds(in text: String) -> UInt32? {
+        UInt32(text).flatMap { $0 > 0 ? $0 : nil }
     }
 }
 

@@ -123,6 +123,27 @@ struct CommandFailureTests {
         }
     }
 
+    @Test(arguments: ["x", "0", "-1", "1.5", "4294967296"])
+    func `an IDOWN_TIMEOUT that is no number of seconds is refused`(value: String) async throws {
+        try await withService { service in
+            for command in [["list"], ["config", "log-level"], ["doctor"], ["service", "stop"]] {
+                let refused = try await idown(
+                    command,
+                    in: service,
+                    environment: ["IDOWN_TIMEOUT": value]
+                )
+                #expect(refused.status == .exited(64), "\(command): \(refused)")
+                #expect(
+                    refused.standardError
+                        == "idown: IDOWN_TIMEOUT is a number of seconds from 1 to \(UInt32.max),"
+                        + " not \(value)\n"
+                )
+            }
+            let unset = try await idown(["list"], in: service, environment: ["IDOWN_TIMEOUT": ""])
+            #expect(unset.status == .exited(0), "\(unset)")
+        }
+    }
+
     @Test func `a service that does not answer is given up after IDOWN_TIMEOUT`() async throws {
         try await withService { service in
             let process = try await service.processID()
