@@ -14,7 +14,8 @@ package struct DownloadList: Hashable, Sendable {
         package var url: String
         /// The options; `directory` stays as written, and the caller makes a relative one absolute.
         package var options: AddOptions
-        /// The folder that `out` has before the file name, below `directory`; nil if it has none.
+        /// The folder that `out` has before the file name, below `directory` or, without one, below
+        /// the download folder; nil if it has none, or if `directory` contains it.
         package var subfolder: String?
 
         package init(line: Int, url: String, options: AddOptions) {
@@ -269,18 +270,22 @@ extension DownloadList.Entry {
     ///
     /// - Parameters:
     ///   - defaults: The options; a token is for one call, and is not filled in.
+    ///   - usual: The service's download folder; if it is unknown, ``subfolder`` may stay.
     ///   - absolute: Returns the whole path of a folder.
     /// - Throws: What `absolute` throws.
     package mutating func complete<Failure: Error>(
         from defaults: AddOptions,
+        below usual: String? = nil,
         _ absolute: (String) throws(Failure) -> String
     ) throws(Failure) {
         var folder = defaults.directory
         if let own = options.directory { folder = try absolute(own) }
-        if let subfolder, let above = folder, !subfolder.hasPrefix("/") {
-            folder = above + "/" + subfolder
-        } else if let subfolder {
+        if let subfolder, subfolder.hasPrefix("/") {
             folder = try absolute(subfolder)
+            self.subfolder = nil
+        } else if let subfolder, let above = folder ?? usual {
+            folder = above + "/" + subfolder
+            self.subfolder = nil
         }
         options.directory = folder
         options.fill(from: defaults)

@@ -180,9 +180,19 @@ package struct LinkText: Hashable, Sendable {
     }
 
     /// The options of a link: its own, and others where it has none.
-    package func options(ofLink place: Int, with others: AddOptions) -> AddOptions {
+    ///
+    /// - Parameters:
+    ///   - place: The place of the link.
+    ///   - others: The options of all links.
+    ///   - usual: The service's download folder, for `out=sub/name` without a folder.
+    /// - Returns: The options.
+    package func options(
+        ofLink place: Int,
+        with others: AddOptions,
+        below usual: String? = nil
+    ) -> AddOptions {
         guard var entry = entries[place] else { return others }
-        entry.complete(from: others) { $0 }
+        entry.complete(from: others, below: usual) { $0 }
         return entry.options
     }
 

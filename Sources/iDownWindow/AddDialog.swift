@@ -227,7 +227,7 @@ final class AddDialog {
         do throws(ManagerError) {
             if links.hasOptions {
                 let downloads = links.links.enumerated().map { place, link in
-                    let own = links.options(ofLink: place, with: options)
+                    let own = links.options(ofLink: place, with: options, below: usualFolder)
                     return NewDownload(link, options: mark(own, [link]))
                 }
                 ids += try await client.addMany(downloads)

@@ -20,7 +20,8 @@ struct AddCommand: AsyncParsableCommand {
             them. The options of a URL stand in indented lines below it, as in aria2's input \
             files: out=, dir=, checksum=, referer=, header=, user-agent=, split=, \
             max-connection-per-server=, max-download-limit=, pause=, priority=, retry-for=, mirror=, \
-            expected-size=, when-done=, on-existing= and token=. Lines that start with # are \
+            expected-size=, when-done=, on-existing= and token=. Folders in out= are below that of \
+            dir= or, without one, below the download folder. Lines that start with # are \
             comments. A list can also be the output of idown export, with or without --json. An \
             option in the list overrides the same option on the command line. From a list, \
             downloads with a bad URL or a bad option are reported, and the rest is added.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import iDownBus
+import iDownSettings
 import iDownView
 
 /// Adds a list of downloads in as few calls as possible.
@@ -9,7 +10,7 @@ struct ListImport {
     /// The name of the list in messages.
     private let name: String
     private let unit: String
-    private var batches: [DownloadList.Batch] = []
+    private var list: DownloadList
     private let skipsCompleted: Bool
     /// The exit code for entries that cannot be read or are not URLs; nil if there are none.
     private var mistake: ExitStatus?
@@ -31,7 +32,6 @@ struct ListImport {
         name = InputFile.name(of: path)
         self.skipsCompleted = skipsCompleted
         let text = try InputFile.text(of: path)
-        var list: DownloadList
         do {
             list = try DownloadList(textOrJSON: text)
         } catch {
@@ -60,7 +60,6 @@ struct ListImport {
             } else {
                 nil
             }
-        batches = list.batches
     }
 
     /// Adds the downloads that the service accepts, and prints the lines of the refused ones.
@@ -72,6 +71,7 @@ struct ListImport {
     /// - Throws: ``ManagerError`` if the service can no longer be reached.
     func run(_ client: ManagerClient, into ids: inout [String]) async throws -> ExitStatus? {
         var failure = mistake
+        let batches = try await batches(client)
         let listed = try await ListedDownloads(
             client,
             for: batches.map(\.options),
@@ -83,6 +83,24 @@ struct ListImport {
             failure = failure ?? refused
         }
         return failure
+    }
+
+    /// Returns the entries in as few calls as possible, with the service's download folder where the
+    /// list has only a folder below it.
+    private func batches(_ client: ManagerClient) async throws -> [DownloadList.Batch] {
+        var list = list
+        guard list.entries.contains(where: { $0.subfolder != nil }),
+            case .text(let folder?) = try await client.value(of: .downloadDirectory)
+        else { return list.batches }
+        Disk.wait(for: folder)
+        for place in list.entries.indices where list.entries[place].subfolder != nil {
+            try list.entries[place].complete(
+                from: AddOptions(),
+                below: folder,
+                WorkingFolder.absolute
+            )
+        }
+        return list.batches
     }
 
     /// Adds a batch, which the service does as a whole or not at all.

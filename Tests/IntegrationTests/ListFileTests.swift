@@ -119,7 +119,8 @@ struct ListFileTests {
             #expect(tasks[0].priority == -4)
             #expect(tasks[0].state == .paused)
             #expect(tasks[1].fileName == "b.bin")
-            #expect(tasks[1].directory == "\(service.home.path)/deep/er")
+            // As in aria2, out= is below the folder of dir=, which is the download folder here.
+            #expect(tasks[1].directory == "\(service.home.downloads)/deep/er")
             let before = try await shape(of: service)
             let exported = try await idown("export", in: service)
             #expect(!exported.standardOutput.contains("secret"))

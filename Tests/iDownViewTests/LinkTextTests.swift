@@ -59,6 +59,9 @@ struct LinkTextTests {
         #expect(first.directory == "/srv/sub" && first.filename == "b.bin")
         #expect(first.mirrors == ["https://b.org/1"] && first.speedLimit == 5)
         #expect(text.options(ofLink: 2, with: others) == others)
+        let below = LinkText("https://a.org/1\n  out=sub/b.bin")
+        #expect(below.options(ofLink: 0, with: AddOptions(), below: "/d").directory == "/d/sub")
+        #expect(below.options(ofLink: 0, with: others, below: "/d").directory == "/home/sub")
         #expect(!LinkText("https://a.org/1").hasOptions)
     }
 
