@@ -246,7 +246,7 @@ package struct SettingsFile: Sendable {
         do throws(SettingsFailure) {
             content = try file.object(in: bytes)
             let settings = try file.settings(in: content)
-            if let failure = file.unusableProxy(in: settings, isProxy: isProxy) { throw failure }
+            if let failure = file.unusable(settings.proxy, isProxy) { throw failure }
             return notes(on: content, besides: nil)
         } catch {
             return [error.mistake] + notes(on: content, besides: error)
@@ -259,14 +259,19 @@ package struct SettingsFile: Sendable {
     /// download goes past such a proxy.
     ///
     /// - Parameters:
-    ///   - settings: those in force.
+    ///   - reading: what was read.
     ///   - isProxy: returns whether downloads can use this value of `Proxy`.
-    /// - Returns: the mistake, for which downloads fail; nil if they can use the proxy, or need none.
+    /// - Returns: the mistake, for which downloads fail; nil if they can use the proxy, need none, or
+    ///   wait because the file has another one than the settings in force.
     package func unusableProxy(
-        in settings: Settings,
+        in reading: SettingsReading,
         isProxy: (String) -> Bool
     ) -> SettingsFailure? {
-        guard let proxy = settings.proxy, !isProxy(proxy) else { return nil }
+        reading.unknownProxy == nil ? unusable(reading.settings.proxy, isProxy) : nil
+    }
+
+    private func unusable(_ proxy: String?, _ isProxy: (String) -> Bool) -> SettingsFailure? {
+        guard let proxy, !isProxy(proxy) else { return nil }
         return .invalidValue(
             path: path,
             key: Setting.proxy.rawValue,

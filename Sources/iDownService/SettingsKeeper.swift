@@ -144,7 +144,7 @@ package final class SettingsKeeper: Sendable {
     private func settle(_ reading: SettingsReading, _ now: inout InForce) {
         if reading.failure == nil { now.lastGood = reading.settings }
         now.hadFile = !reading.isAbsent
-        let unusable = file.unusableProxy(in: reading.settings, isProxy: Engine.isProxy)
+        let unusable = file.unusableProxy(in: reading, isProxy: Engine.isProxy)
         let failures = [reading.unknownProxy, reading.failure, unusable]
             .map { $0?.description ?? "" }
         if now.told != failures + reading.notes {

@@ -62,7 +62,7 @@ enum HelperMode: String {
         let folders = StandardFolders.current()
         let file = SettingsFile(folders)
         let reading = file.read()
-        let unusable = file.unusableProxy(in: reading.settings, isProxy: Engine.isProxy)
+        let unusable = file.unusableProxy(in: reading, isProxy: Engine.isProxy)
         return ["path\t\(file.path)"] + (reading.failure.map { ["mistake\t\($0)"] } ?? [])
             + (unusable.map { ["fail\t\($0)"] } ?? [])
             + reading.notes.map { "note\t\($0)" }

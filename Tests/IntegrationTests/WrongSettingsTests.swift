@@ -201,6 +201,25 @@ struct WrongSettingsTests {
         }
     }
 
+    /// The last good copy has a proxy that no download can use.
+    @Test(arguments: [
+        (#"{"SpeedLimit": "fast"}"#, 1), (#"{"Proxy": "ftp://h", "SpeedLimit": "fast"}"#, 2),
+    ])
+    func `a bad proxy is told where it stands in the file`(wrong: String, count: Int) async throws {
+        try await withService(started: false) { service in
+            try service.installForActivation()
+            try await runOnce(service, with: #"{"Proxy": "ftp://h"}"#)
+            try write(wrong, for: service)
+            let config = try await idown("config", "log-level", in: service)
+            let doctor = try await idown("doctor", in: service)
+            #expect(config.standardError.contains("SpeedLimit must be"), "\(config)")
+            #expect(doctor.standardOutput.contains("SpeedLimit must be"), "\(doctor)")
+            for text in [config.standardError, doctor.standardOutput] {
+                #expect(text.split(separator: " must be ").count == count + 1, "\(text)")
+            }
+        }
+    }
+
     @Test func `doctor and config name the file, the key and what it must be`() async throws {
         try await withProxy { service, _, proxy in
             try service.installForActivation()
