@@ -122,7 +122,7 @@ public struct TransferRequest: Sendable {
         if url.scheme == "sftp", ssh.knownHostsFiles.isEmpty {
             return "No SFTP host can be trusted without a file of known hosts"
         }
-        if proxy == .unusable { return "The proxy in the settings is not a valid proxy" }
+        if proxy == .unusable { return "The proxy that is set is not a valid proxy" }
         if let cookies, !cookies.isOneLine { return "The cookies cannot be sent" }
         if !userAgent.isOneLine { return "The User-Agent cannot be sent" }
         if let range, !Self.isRange(range) { return "The range is neither first-last nor first-" }

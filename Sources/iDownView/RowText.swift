@@ -35,7 +35,7 @@ package struct RowText: Hashable, Sendable {
         default: speed = activity.isEmpty ? task.state.title : activity
         }
         switch task.state {
-        case .failed: reason = FailureText.sentence(of: task.errorCode)
+        case .failed: reason = FailureText.sentence(of: task.errorCode, saying: task.errorMessage)
         // A check after the end has found that the file is gone or has changed.
         case .completed where !task.errorCode.isEmpty:
             reason = FailureText.sentence(of: task.errorCode)
@@ -116,7 +116,8 @@ package enum FailureText {
     /// Returns the service's message about a failure; in languages other than English, the sentence
     /// for its ErrorCode.
     package static func text(of code: String, saying message: String) -> String {
-        Wording.current.isEnglish && !message.isEmpty ? message : sentence(of: code)
+        Wording.current.isEnglish && !message.isEmpty
+            ? message : sentence(of: code, saying: message)
     }
 
     /// Returns a message of the service for windows and notifications, without the command for which
@@ -131,7 +132,16 @@ package enum FailureText {
     }
 
     /// Returns the sentence for an ErrorCode; for a code that is not known, that of its group.
-    package static func sentence(of code: String) -> String {
+    ///
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - message: The service's message, if there is one. No code tells that the proxy of the
+    ///     settings cannot be used, so the command that the message names does.
+    /// - Returns: The sentence.
+    package static func sentence(of code: String, saying message: String = "") -> String {
+        if message.contains("`idown config proxy ") {
+            return translated("The proxy in the settings cannot be used")
+        }
         if let text = known(code) { return text }
         return switch FailureGroup(errorCode: code) {
         case .network: translated("The connection to the server broke")

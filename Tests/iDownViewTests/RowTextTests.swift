@@ -39,6 +39,15 @@ struct RowTextTests {
     }
 
     @Test
+    func `a failure of the proxy's setting is not told as the server's`() {
+        var failed = task(.failed)
+        failed.errorCode = "Network.Unreachable"
+        #expect(RowText(failed).reason == "The server cannot be reached")
+        failed.errorMessage = "The proxy is none. Set another with `idown config proxy URL`."
+        #expect(RowText(failed).reason == "The proxy in the settings cannot be used")
+    }
+
+    @Test
     func `a waiting download tells what it waits for`() {
         var waiting = task(.waiting)
         waiting.hold = .offline

@@ -87,6 +87,11 @@ extension Failure {
                 .serverAuthRequired,
                 detail + " Store a login with `idown login URL`."
             )
+        case .badRequest where outcome.message.contains("not a valid proxy"):
+            self.init(
+                .networkUnreachable,
+                detail + " Set another with `idown config proxy URL`."
+            )
         case .badRequest:
             self.init(.networkUnreachable, detail)
         case .malformedURL:

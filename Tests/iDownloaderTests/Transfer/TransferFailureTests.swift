@@ -66,6 +66,19 @@ import iDownloader
         }
     }
 
+    @Test func `for a proxy that no download can use, the message says how to set another`()
+        async throws
+    {
+        var network = NetworkConfiguration()
+        network.proxies = ProxyRules(proxy: "ftp://h", exceptions: "")
+        try await withSite(network: network) { site in
+            let journal = try await site.download("http://nowhere.test/file.bin")
+            expectFailure(.networkUnreachable, isTransient: false, site, journal)
+            let message = journal.record.failure?.message ?? ""
+            #expect(message.contains("`idown config proxy URL`"), "\(message)")
+        }
+    }
+
     @Test(arguments: [Step.close, .reset])
     func `a connection that ends without an answer`(end: Step) async throws {
         try await download([end]) { site, journal in
