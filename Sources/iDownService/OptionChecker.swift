@@ -112,7 +112,7 @@ struct OptionChecker: Sendable {
 
     /// Returns the folder of a download, links resolved, and makes it unless `makes` is false.
     ///
-    /// A refusal names the folder of the settings, since the client did not.
+    /// A refusal tells the folder, and that it is the one of the settings where the client named none.
     private func folder(
         of options: AddOptions,
         makes: Bool = true
@@ -121,7 +121,7 @@ struct OptionChecker: Sendable {
         do throws(FolderRefusal) {
             return try await engine.folders.prepare(path, rules: rules, makes: makes)
         } catch {
-            guard options.directory == nil else { throw error }
+            guard options.directory == nil else { throw error.naming(path) }
             throw FolderRefusal("The folder for downloads is \(path). \(error.message)")
         }
     }
@@ -294,11 +294,15 @@ struct OptionChecker: Sendable {
         edit.retryFor = values.retryFor.map { Int64(clamping: $0) }
         edit.fileName = values.filename
         if let directory = values.directory {
-            edit.directory = try await engine.folders.prepare(
-                directory,
-                rules: rules,
-                for: finished
-            )
+            do throws(FolderRefusal) {
+                edit.directory = try await engine.folders.prepare(
+                    directory,
+                    rules: rules,
+                    for: finished
+                )
+            } catch {
+                throw error.naming(directory)
+            }
         }
         guard let place = edit.wantedPlace(of: record) else { return edit }
         var isTaken = false

@@ -41,7 +41,12 @@ final class SettingsControl {
             throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(form).")
         }
         if setting == .downloadDirectory, case .text(let path?) = content {
-            content = .text(try await service.engine.folders.prepare(path, rules: service.rules))
+            do throws(FolderRefusal) {
+                let folders = service.engine.folders
+                content = .text(try await folders.prepare(path, rules: service.rules))
+            } catch {
+                throw error.naming(path)
+            }
         }
         let (now, failure) = await keeper.change(setting, to: content)
         await apply(now, in: service)

@@ -46,6 +46,9 @@ extension Failure {
     /// Says how to give a download another URL; it ends a sentence.
     package static let freshLink = "give a fresh link with `\(editing)ID --url URL`."
 
+    /// Says how to give a download another file name.
+    package static let otherName = "Choose another name with `\(editing)ID --output NAME`."
+
     private static let editing = "idown edit "
 
     /// Returns the message for people, with the task's id in the command that it names.

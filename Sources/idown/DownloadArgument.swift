@@ -38,7 +38,9 @@ enum DownloadArgument: Hashable {
     /// What is wrong with a text that should be a URL; nil if it looks like one.
     static func mistake(in text: String) -> String? {
         let example = "give a URL such as https://example.org/disk.iso"
-        guard let first = text.first else { return "the URL is empty" }
+        guard let first = text.first, text.contains(where: { !$0.isWhitespace }) else {
+            return "the URL is empty"
+        }
         if text.lowercased().hasPrefix("idown:") {
             return "idown: links are opened with: idown open LINK"
         }

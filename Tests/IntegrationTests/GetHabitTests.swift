@@ -56,6 +56,9 @@ struct GetHabitTests {
                 let refused = try await idown("get", wrong, in: service)
                 #expect(refused.status == .exited(5), "\(wrong): \(refused)")
             }
+            let blank = try await idown("get", " ", in: service)
+            #expect(blank.status == .exited(5), "\(blank)")
+            #expect(blank.standardError == "idown: the URL is empty\n", "\(blank)")
         }
     }
 

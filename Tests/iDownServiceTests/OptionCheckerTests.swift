@@ -175,13 +175,15 @@ import iDownloader
                 options.directory = folder + "/new"
             }
             #expect(inside?.code == .invalidDestination)
-            #expect(inside?.message.hasPrefix("The folder holds") == true, "\(inside as Any)")
+            let told = "\(folder)/new: The folder holds"
+            #expect(inside?.message.hasPrefix(told) == true, "\(inside as Any)")
         }
         // The client has named none, and learns which it is.
         let own = await refusal(of: ["http://e.org/"], rules: FolderRules(closedFolders: ["/"]))
         #expect(own?.message.contains("/new. The folder holds") == true, "\(own as Any)")
         let relative = await refusal(of: ["http://e.org/"]) { $0.directory = "Downloads" }
         #expect(relative?.code == .invalidDestination)
+        #expect(relative?.message.hasPrefix("Downloads: The folder must be") == true)
     }
 
     @Test func `a name that no file can have is InvalidOption`() async {

@@ -53,7 +53,7 @@ extension FileError {
     package var failure: Failure {
         switch self {
         case .nameTaken:
-            Failure(.fileExists, "A file with this name already exists. Choose another name.")
+            Failure(.fileExists, "A file with this name already exists. \(Failure.otherName)")
         case .vanished:
             Failure(.fileVanished, Self.gone)
         case .notOurs:
@@ -94,7 +94,8 @@ extension FileError {
         case EACCES, EPERM:
             Failure(
                 .fileAccessDenied,
-                "The system does not allow it (\(operation)). Check the permissions of the folder."
+                "idown may not read or write there. Check the permissions of the file and of its"
+                    + " folder."
             )
         case EROFS:
             Failure(.fileAccessDenied, "The file system is read-only. Choose another folder.")

@@ -6,6 +6,11 @@ package struct FolderRefusal: Error, Hashable, Sendable {
     package let message: String
 
     package init(_ message: String) { self.message = message }
+
+    /// Returns the refusal with the folder's path before it, unless the path is too long to be read.
+    package func naming(_ path: String) -> FolderRefusal {
+        path.utf8.count > 1024 ? self : FolderRefusal("\(path): \(message)")
+    }
 }
 
 /// The rules for folders in which files from the network may be put.

@@ -29,6 +29,17 @@ import iDownloader
         #expect(message.contains("(fsync: Input/output error)"))
     }
 
+    @Test(arguments: [EACCES, EPERM])
+    func `a want of permission is told without the name of a system call`(errno: Int32) {
+        let message = FileError.system(errno, "renameat2").failure.message
+        #expect(!message.contains("renameat2"), "\(message)")
+    }
+
+    @Test func `a name that is taken names the command that gives another`() throws {
+        let message = FileError.nameTaken.failure.message(for: try #require(TaskID("7")))
+        #expect(message.contains("`idown edit 7 --output NAME`"), "\(message)")
+    }
+
     @Test func `an unknown error does not trap`() {
         #expect(FileError.system(.max, "fsync").failure.code == .fileFailed)
         #expect(FileError.system(.min, "fsync").failure.code == .fileFailed)
