@@ -61,37 +61,62 @@ struct ProgressDisplay {
         Output.draw(lines.end())
     }
 
-    /// 1 from Ctrl-Z on, 2 once the process continues, and 0 after the next drawing.
-    ///
-    /// The shell has written below the lines meanwhile, so that they must not be redrawn.
-    private static let stop = Atomic(0)
+    /// Whether the process is about to stop or has stopped, so that nothing may be drawn, or goes
+    /// on: the shell has written below the lines meanwhile, so that they must not be redrawn.
+    private enum Stop {
+        static let none = 0
+        static let begins = 1
+        static let isOver = 2
+        static let present = Atomic(none)
+    }
 
-    /// Records a stop before it happens, because other threads may draw before the handler of
-    /// SIGCONT runs.
     private static func noticeStops() {
-        stop.store(0, ordering: .relaxed)
+        Stop.present.store(Stop.none, ordering: .relaxed)
         var action = sigaction()
         // An ignored signal stays ignored.
         guard sigaction(SIGTSTP, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil
         else { return }
         signal(SIGTSTP, suspend)
-        signal(SIGCONT) { _ in
-            ProgressDisplay.stop.store(2, ordering: .relaxed)
-            signal(SIGTSTP, ProgressDisplay.suspend)
-        }
+        signal(SIGCONT, goOn)
     }
 
-    /// Stops the process as the default action does, which the second signal brings: signal(7).
+    private static let goOn: @convention(c) (CInt) -> Void = { _ in
+        Stop.present.store(Stop.isOver, ordering: .relaxed)
+    }
+
+    /// Stops the process as the default action does: signal(7).
+    ///
+    /// The second signal stops the process before `raise` returns, or is discarded, because no shell
+    /// could continue the process. Until then no other thread draws. SIGCONT has no handler
+    /// meanwhile, which might run only after the next drawing.
     private static let suspend: @convention(c) (CInt) -> Void = { number in
-        ProgressDisplay.stop.store(1, ordering: .relaxed)
+        Stop.present.store(Stop.begins, ordering: .relaxed)
+        signal(SIGCONT, SIG_DFL)
         signal(number, SIG_DFL)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, number)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         raise(number)
+        Stop.present.store(Stop.isOver, ordering: .relaxed)
+        signal(number, ProgressDisplay.suspend)
+        signal(SIGCONT, ProgressDisplay.goOn)
     }
 
     private mutating func draw() {
-        if Self.stop.load(ordering: .relaxed) > 0 {
+        var start = ""
+        switch Stop.present.load(ordering: .relaxed) {
+        case Stop.begins: return
+        case Stop.isOver:
             lines = LiveLines()
-            _ = Self.stop.compareExchange(expected: 2, desired: 0, ordering: .relaxed)
+            // Where the stop was discarded, the cursor is behind the last line.
+            start = "\r"
+            _ = Stop.present.compareExchange(
+                expected: Stop.isOver,
+                desired: Stop.none,
+                ordering: .relaxed
+            )
+        default: break
         }
         let frame = bars.frame(
             // The last cell stays free, because some terminals wrap a line that fills it.
@@ -100,7 +125,7 @@ struct ProgressDisplay {
             style: style
         )
         guard terminal.isInBackground else {
-            return Output.draw(lines.update(lasting: frame.lasting, live: frame.live))
+            return Output.draw(start + lines.update(lasting: frame.lasting, live: frame.live))
         }
         // The user may be typing at the shell, so the lines above are not redrawn.
         lines = LiveLines()

@@ -116,6 +116,39 @@ struct GetTerminalTests {
         }
     }
 
+    @Test func `where Ctrl-Z is discarded the bars stay in their lines`() async throws {
+        let first = ServedFile.held(content, after: 100_000)
+        let second = ServedFile.held(content, after: 100_000)
+        let host = try FaultServer(
+            script: .init { request in
+                (request.path == "/1" ? first : second).answer(to: request)
+            }
+        )
+        defer { host.stop() }
+        try await withService { service in
+            let program = try BuiltProgram("idown").path
+            // The terminal's own program has no shell that could continue it: the system lets no
+            // Ctrl-Z stop it.
+            let terminal = try await TmuxTerminal.start(
+                "exec '\(program)' get \(host.url("/1")) \(host.url("/2"))",
+                in: service.home.path,
+                size: (80, 24),
+                environment: service.environment
+            )
+            do {
+                try await terminal.wait(for: "0 of 2 done")
+                try await terminal.press("C-z")
+                first.hold?.until.open()
+                let shown = try await terminal.wait(for: "1 of 2 done")
+                #expect(!shown.contains("0 of 2 done"), "\(shown)")
+            } catch {
+                await terminal.stop()
+                throw error
+            }
+            await terminal.stop()
+        }
+    }
+
     @Test func `downloads that do not move are all drawn, and their ends as well`() async throws {
         try await withService { service in
             for number in 1...3 {
