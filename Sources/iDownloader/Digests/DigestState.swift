@@ -1,61 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import CCrypto
 package import iDownState
 
 /// A digest of the bytes taken so far.
 ///
 /// A copy continues from the same position.
 package struct DigestState: Sendable {
-    // One case for each algorithm, not an existential, so that only the digest itself costs time.
-    private enum State: Sendable {
-        case md5(Insecure.MD5)
-        case sha1(Insecure.SHA1)
-        case sha256(SHA256)
-        case sha512(SHA512)
-    }
-
-    private var state: State
     package let algorithm: Checksum.Algorithm
+    private var context: DigestContext
 
     package init(_ algorithm: Checksum.Algorithm) {
         self.algorithm = algorithm
-        state =
-            switch algorithm {
-            case .md5: .md5(Insecure.MD5())
-            case .sha1: .sha1(Insecure.SHA1())
-            case .sha256: .sha256(SHA256())
-            case .sha512: .sha512(SHA512())
-            }
+        context = DigestContext(algorithm)
     }
 
     /// Adds the next bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        switch state {
-        case .md5(var function):
-            function.update(bufferPointer: bytes)
-            state = .md5(function)
-        case .sha1(var function):
-            function.update(bufferPointer: bytes)
-            state = .sha1(function)
-        case .sha256(var function):
-            function.update(bufferPointer: bytes)
-            state = .sha256(function)
-        case .sha512(var function):
-            function.update(bufferPointer: bytes)
-            state = .sha512(function)
-        }
+        if !isKnownUniquelyReferenced(&context) { context = DigestContext(copying: context) }
+        context.update(bytes)
     }
 
     /// The digest of all bytes so far.
-    package var value: [UInt8] {
-        switch state {
-        case .md5(let function): Array(function.finalize())
-        case .sha1(let function): Array(function.finalize())
-        case .sha256(let function): Array(function.finalize())
-        case .sha512(let function): Array(function.finalize())
-        }
-    }
+    package var value: [UInt8] { DigestContext(copying: context).finish() }
 }
 
 extension DigestState {
@@ -76,6 +43,69 @@ extension DigestState {
             guard try part.read(into: piece, at: offset) == wanted else { throw .vanished }
             update(UnsafeRawBufferPointer(piece))
             offset += Int64(wanted)
+        }
+    }
+}
+
+/// OpenSSL's state of a digest (EVP_DigestInit(3)); who changes it has the only reference.
+///
+/// Its calls fail for lack of memory only.
+private final class DigestContext: @unchecked Sendable {
+    /// The algorithms, from a library context of their own: the system's configuration may forbid
+    /// MD5 and SHA-1 for signatures (FIPS), while a download only compares what others have given.
+    private nonisolated(unsafe) static let functions: [Checksum.Algorithm: OpaquePointer] = {
+        let library = OSSL_LIB_CTX_new()
+        let functions = Checksum.Algorithm.allCases.map { algorithm in
+            guard let function = EVP_MD_fetch(library, algorithm.name, nil) else {
+                fatalError("OpenSSL has no \(algorithm.name)")
+            }
+            return (algorithm, function)
+        }
+        return Dictionary(uniqueKeysWithValues: functions)
+    }()
+
+    private let state: OpaquePointer
+
+    private init() {
+        guard let state = EVP_MD_CTX_new() else { fatalError("no memory for a digest") }
+        self.state = state
+    }
+
+    convenience init(_ algorithm: Checksum.Algorithm) {
+        self.init()
+        expect(EVP_DigestInit_ex(state, Self.functions[algorithm], nil))
+    }
+
+    convenience init(copying other: DigestContext) {
+        self.init()
+        expect(EVP_MD_CTX_copy_ex(state, other.state))
+    }
+
+    deinit { EVP_MD_CTX_free(state) }
+
+    func update(_ bytes: UnsafeRawBufferPointer) {
+        expect(EVP_DigestUpdate(state, bytes.baseAddress, bytes.count))
+    }
+
+    func finish() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
+            var length: UInt32 = 0
+            expect(EVP_DigestFinal_ex(state, buffer.baseAddress, &length))
+            count = Int(length)
+        }
+    }
+
+    private func expect(_ result: CInt) { precondition(result == 1, "no memory for a digest") }
+}
+
+extension Checksum.Algorithm {
+    /// OpenSSL's name.
+    fileprivate var name: String {
+        switch self {
+        case .md5: "MD5"
+        case .sha1: "SHA1"
+        case .sha256: "SHA256"
+        case .sha512: "SHA512"
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
+import CCrypto
 
 /// Makes of a known_hosts file (sshd(8)) what libssh2 1.10 and libcurl 7.88 can use.
 ///
@@ -77,11 +77,21 @@ enum KnownHosts {
             guard parts.count == 3, parts[0].elementsEqual("1".utf8),
                 let salt = Base64.decode(parts[1]), let hash = Base64.decode(parts[2])
             else { return false }
-            return HMAC<Insecure.SHA1>.isValidAuthenticationCode(
-                hash,
-                authenticating: Array(name.utf8),
-                using: SymmetricKey(data: salt)
-            )
+            let name = Array(name.utf8)
+            let code = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { code, count in
+                var length: UInt32 = 0
+                let made = HMAC(
+                    EVP_sha1(),
+                    salt,
+                    CInt(salt.count),
+                    name,
+                    name.count,
+                    code.baseAddress,
+                    &length
+                )
+                count = made == nil ? 0 : Int(length)
+            }
+            return code.elementsEqual(hash)
         }
     }
 }
