@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-package import Glibc
+import Glibc
 
 /// Identifies a file among all that exist at this moment; statx(2).
 package struct FileIdentity: Hashable, Sendable {
@@ -33,8 +33,8 @@ package struct FileStatus: Hashable, Sendable {
     /// The number of names (hard links) that the file has.
     package let linkCount: UInt64
     /// The permission bits, without the file type.
-    package let mode: mode_t
-    package let owner: uid_t
+    package let mode: UInt32
+    package let owner: UInt32
 
     init(_ status: statx) {
         identity = FileIdentity(status)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-package import Glibc
+import Glibc
 package import iDownState
 
 // Calls on open descriptors.
@@ -108,7 +108,7 @@ extension FileSystem {
     }
 
     /// Sets the permissions of a file; fchmod(2).
-    package func setMode(_ mode: mode_t, of descriptor: Int32) throws(FileError) {
+    package func setMode(_ mode: UInt32, of descriptor: Int32) throws(FileError) {
         _ = try call("fchmod") { fchmod(descriptor, mode) }
     }
 

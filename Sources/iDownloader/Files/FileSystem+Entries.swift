@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-package import Glibc
+import Glibc
 
 // Calls on names. Each name is relative to an open folder.
 extension FileSystem {
@@ -11,7 +11,7 @@ extension FileSystem {
         _ name: String,
         in folder: Int32,
         flags: Int32,
-        mode: mode_t = 0
+        mode: UInt32 = 0
     ) throws(FileError) -> Descriptor {
         let number = try call("openat", on: name) {
             openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -71,7 +71,7 @@ extension FileSystem {
 
     /// Makes a file without a name, which is deleted with its last descriptor; O_TMPFILE of
     /// open(2).
-    func openUnnamed(in folder: Int32, mode: mode_t) throws(FileError) -> Descriptor {
+    func openUnnamed(in folder: Int32, mode: UInt32) throws(FileError) -> Descriptor {
         let number = try call("openat") {
             openat(folder, ".", CLINUX_O_TMPFILE | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode)
         }
@@ -94,7 +94,7 @@ extension FileSystem {
     package func makeFolder(
         _ name: String,
         in folder: Int32,
-        mode: mode_t
+        mode: UInt32
     ) throws(FileError) -> Bool {
         do {
             _ = try call("mkdirat") { mkdirat(folder, name, mode) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-package import Glibc
+import Glibc
 import Synchronization
 
 // What the system tells about paths, file systems and this process.
@@ -80,7 +80,7 @@ extension FileSystem {
     ///
     /// umask(2) can only read the value by changing it for all threads. If /proc does not tell the
     /// umask, this returns 077, which withholds everything from other users.
-    package func umask() -> mode_t {
+    package func umask() -> UInt32 {
         knownUmask.withLock { known in
             let umask = known ?? readUmask()
             known = umask

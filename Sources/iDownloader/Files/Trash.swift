@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Glibc
+import Glibc
 package import iDownState
 
 /// The trash of the user, by the freedesktop.org Trash specification 1.0.
@@ -32,7 +32,7 @@ package struct Trash: Sendable {
     package func put(
         _ file: LocalFile,
         from directory: String,
-        at time: time_t
+        at time: Int
     ) throws(FileError) -> Bool {
         let folder: OpenFolder
         do throws(FileError) {
