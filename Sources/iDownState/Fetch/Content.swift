@@ -13,7 +13,7 @@ package struct Content: Hashable, Sendable {
     /// where that is unknown.
     package private(set) var owner: Int?
     /// Whether the file is a copy of the recorded one of which no byte has been compared yet.
-    package private(set) var isUnprovenCopy = false
+    private var isUnprovenCopy = false
     /// Whether samples were equal in this attempt; a further proof then compares no samples.
     package private(set) var hasEqualSamples = false
     /// Whether one answer brought all bytes on disk, or was compared with all of them.
@@ -82,6 +82,13 @@ package struct Content: Hashable, Sendable {
     }
 
     // MARK: An answer
+
+    /// Returns how an answer counts for these bytes: a copy of the recorded file is recorded once it
+    /// is compared, whatever its validators say.
+    func judged(_ judgement: Judgement) -> Judgement {
+        guard isUnprovenCopy, case .compare(let version) = judgement else { return judgement }
+        return size > 0 ? .prove(known.proven(as: version), from: 0) : .begin(version)
+    }
 
     /// Starts the file anew with the first byte of an answer.
     ///

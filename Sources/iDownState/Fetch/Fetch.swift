@@ -263,7 +263,7 @@ package struct Fetch: Hashable, Sendable {
     ///   - id: the connection over which it came.
     /// - Returns: what to do with the body.
     package mutating func judge(_ answer: Answer, over id: Int) -> Judgement {
-        let judgement = judgement(of: answer)
+        let judgement = content.judged(judgement(of: answer))
         if answer.isLead { learned.wish.take(judgement, from: sources.urls[answer.source]) }
         requests.judged(id, judgement, answer)
         return judgement
@@ -276,7 +276,7 @@ package struct Fetch: Hashable, Sendable {
             return .fail(refusal)
         }
         noteTag(of: facts, in: answer)
-        var judgement = facts.judge(
+        let judgement = facts.judge(
             asked: answer.ask,
             known: content.known,
             onDisk: content.stored,
@@ -286,12 +286,6 @@ package struct Fetch: Hashable, Sendable {
             keepsEncoding: answer.keepsEncoding,
             digestTells: hasDigest && !answer.isLead
         )
-        // A copy from a restored home is recorded once it is compared, whatever its validators say.
-        if content.isUnprovenCopy, case .compare(let version) = judgement {
-            judgement =
-                content.size > 0
-                ? .prove(content.known.proven(as: version), from: 0) : .begin(version)
-        }
         guard answer.source != 0 else { return judgement }
         switch judgement {
         // A mirror without ranges says nothing about the server of the task's own URL.

@@ -320,9 +320,16 @@ import Testing
     @Test func `nothing is no newer version of what is on disk, unless it has a validator`() {
         let half = SegmentMap(ByteRange(first: 0, length: 50).map { [$0] } ?? [])
         let known = RemoteVersion(total: 100, servesRanges: true)
-        for ask in [Ask.whole, .rest(from: 50, ifRange: nil)] {
-            var facts = ResponseFacts(status: 200, contentLength: .bytes(0))
-            let judgement = facts.judge(asked: ask, known: known, onDisk: half)
+        // Nothing takes 20 bytes if it is compressed. What is on record counts before its first byte.
+        let rows: [(Ask, SegmentMap, ResponseFacts)] = [
+            (.whole, half, ResponseFacts(status: 200, contentLength: .bytes(0))),
+            (.rest(from: 50, ifRange: nil), half, .init(status: 200, contentLength: .bytes(0))),
+            (.whole, half, .init(status: 200, contentLength: .bytes(20), contentEncoding: "gzip")),
+            (.whole, SegmentMap(), ResponseFacts(status: 200, contentLength: .bytes(0))),
+        ]
+        for (ask, onDisk, head) in rows {
+            var facts = head
+            let judgement = facts.judge(asked: ask, known: known, onDisk: onDisk)
             guard case .fail(let failure) = judgement else {
                 Issue.record("\(judgement)")
                 continue
@@ -335,7 +342,7 @@ import Testing
                 continue
             }
             facts.entityTag = EntityTag(opaque: "\"v2\"", isWeak: false)
-            guard case .begin = facts.judge(asked: ask, known: known, onDisk: half) else {
+            guard case .begin = facts.judge(asked: ask, known: known, onDisk: onDisk) else {
                 Issue.record("a new version was refused")
                 continue
             }
