@@ -117,7 +117,9 @@ extension TaskRecord {
 
     /// Forgets past failures, and the bytes that the last failure made worthless.
     mutating func forgetFailures() {
-        if failure?.code.spoilsContent == true { forgetContent() }
+        // A head with a wrong size, before all bytes are there, says nothing about those on disk.
+        let isOfHead = failure?.code == .sizeMismatch && remote.total.map(segments.covers) == false
+        if failure?.code.spoilsContent == true, !isOfHead { forgetContent() }
         failure = nil
         beginStretch()
     }

@@ -352,6 +352,17 @@ import Testing
         #expect(record.failure == nil)
     }
 
+    @Test(arguments: [Command.resume, .retry])
+    func `a wrong size in a head leaves the bytes that are there`(command: Command) throws {
+        var record = try Situation.failed.record()
+        record.failure = Failure(.sizeMismatch, "The file has 7 bytes")
+        let segments = record.segments
+        try #require(!segments.isEmpty && !segments.covers(Sample.total))
+        _ = try record.apply(command)
+        #expect(record.segments == segments)
+        #expect(record.failure == nil)
+    }
+
     @Test func `a completed task that is tried again lets go of its file`() throws {
         var record = try Situation.completed.record()
         record.request.onExisting = .fail
