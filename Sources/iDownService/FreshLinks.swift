@@ -69,8 +69,10 @@ final class FreshLinks {
         self.question = nil
         let before = try await coordinator.task(task).record
         let fresh = try await coordinator.task(new).record
-        // A task that has ended needs no link.
-        guard before.state.isUnfinished, fresh.state.isUnfinished else { return }
+        // A task that has ended needs no link, and a link that is refused helps none.
+        guard before.state.isUnfinished, fresh.state.isUnfinished, fresh.failure == nil else {
+            return
+        }
         let isProven =
             before.request.hasDigest(of: before.remote)
             || (!before.remote.needsProof && before.remote.isSame(as: fresh.remote))
@@ -83,50 +85,51 @@ final class FreshLinks {
         edit.userAgent = .some(fresh.request.userAgent)
         edit.cookies = .some(fresh.request.cookies)
         try await coordinator.edit(task, edit)
+        // What the transfer with the old link still brings is not the new link's.
+        await coordinator.transferEnd(of: task)
+        let kept = try await coordinator.task(task).record.segments.byteCount
         try await coordinator.carryOut(.resume, on: task)
-        try await settle(before, new, in: coordinator)
+        try await settle(before, kept, new, in: coordinator)
     }
 
     /// Removes the new download once the task has got further with the new link, which may work
     /// only once.
     ///
-    /// If the task has lost its bytes, the task is removed instead; otherwise both stay.
+    /// If the task has lost its bytes, or the new download is complete before the task gets
+    /// further, the task is removed instead; otherwise both stay. The new download keeps its slot: its answer
+    /// may be the last one that the link gives.
     private func settle(
         _ before: TaskRecord,
+        _ kept: Int64,
         _ new: TaskID,
         in coordinator: isolated Coordinator
     ) async throws {
-        let (task, kept) = (before.id, before.segments.byteCount)
-        var isHeld = false
+        let task = before.id
         let end = coordinator.time.now + Self.patience
         while coordinator.time.now < end {
             try await coordinator.time.sleep(for: Self.pause)
-            guard let now = try? await coordinator.task(task) else { break }
+            guard let now = try? await coordinator.task(task) else { return }
+            let fresh = try await coordinator.task(new).record
             let isNew = now.record.attempt != before.attempt
             let bytes = now.live?.bytes ?? 0
             switch now.record.state {
+            case .downloading where !(isNew && bytes > kept) && fresh.state == .completed,
+                .waiting where fresh.state == .completed:
+                return try await coordinator.carryOut(.remove, on: task)
             case .downloading where isNew && bytes > kept, .completed:
-                guard try await coordinator.task(new).record.state.isUnfinished else { return }
+                guard fresh.state.isUnfinished else { return }
                 return try await coordinator.carryOut(.remove, on: new)
             case .downloading where isNew && now.record.segments.byteCount < kept:
-                try await coordinator.carryOut(.remove, on: task)
-                return isHeld ? try await coordinator.carryOut(.resume, on: new) : ()
-            case .waiting(.queue) where !isHeld:
-                // The new download may have the slot that the task needs.
-                try await coordinator.carryOut(.pause, on: new)
-                isHeld = true
-                continue
+                return try await coordinator.carryOut(.remove, on: task)
             case .waiting(.retry) where isNew && now.record.failure?.code == .serverForbidden:
                 // The link has worked for the new download alone.
-                break
+                return
             case .downloading, .waiting:
                 continue
             case .paused, .failed, .cancelled:
-                break
+                return
             }
-            break
         }
-        if isHeld { try await coordinator.carryOut(.resume, on: new) }
     }
 }
 

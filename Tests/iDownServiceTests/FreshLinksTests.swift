@@ -33,7 +33,7 @@ import iDownTesting
         return try await hub.coordinator.confirmHandOver(token)
     }
 
-    /// Runs `body` with a task that was paused after the first megabyte, and a new download of the
+    /// Runs `body` with a task that was paused, unless it `runs`, after the first megabyte, and a new download of the
     /// same page by another link, which is held after its first megabyte.
     ///
     /// - Parameters:
@@ -41,6 +41,7 @@ import iDownTesting
     ///   - tag: the ETag of the file behind the new link.
     ///   - content: that file.
     ///   - isOnce: whether the new link works only once.
+    ///   - runs: whether the task is not paused.
     ///   - profile: the profile that clicks again.
     ///   - body: gets both tasks, and the gate that lets the new download go on.
     /// - Throws: what `body` throws.
@@ -49,6 +50,7 @@ import iDownTesting
         tag: String = "\"v1\"",
         content: TestContent = .large,
         isOnce: Bool = false,
+        runs: Bool = false,
         profile: String = FreshLinksTests.profile,
         _ body: (Hub, FaultServer, _ old: TaskID, _ new: TaskID, FaultServer.Gate) async throws ->
             Void
@@ -79,8 +81,10 @@ import iDownTesting
             let token = "\(Self.profile)-1"
             let old = try await confirmed(server.url("/a.bin?s=1"), token, page: page, in: hub)
             try await hub.arrival(of: 1 << 20, for: old)
-            try await hub.coordinator.carryOut(.pause, on: old)
-            await hub.transferEnd(of: old)
+            if !runs {
+                try await hub.coordinator.carryOut(.pause, on: old)
+                await hub.transferEnd(of: old)
+            }
             let again = "\(profile)-2"
             let new = try await confirmed(server.url("/a.bin?s=2"), again, page: page, in: hub)
             try await hub.arrival(of: 1 << 20, for: new)
@@ -144,13 +148,32 @@ import iDownTesting
         }
     }
 
-    @Test func `the new download gives its slot up to the task`() async throws {
-        try await withNewDownload(slots: 1) { hub, _, old, new, _ in
+    @Test func `where the task has no slot the new download keeps its own, and takes its place`()
+        async throws
+    {
+        try await withNewDownload(slots: 1, isOnce: true) { hub, _, old, new, gate in
+            #expect(try await asked(new, Self.profile, in: hub) == old)
+            let answer = Task { try await hub.coordinator.carryOn(old, with: new) }
+            try await soon("the task to wait") {
+                try await hub.record(old)?.state == .waiting(.queue)
+            }
+            gate.open()
+            try await hub.announced.wait(for: new, .completed)
+            try await answer.value
+            #expect(try await hub.record(old) == nil)
+            #expect(hub.names == ["a (1).bin"] && hub.holds(.large, as: "a (1).bin"))
+        }
+    }
+
+    @Test func `a task that runs goes on only where the new link has brought something`()
+        async throws
+    {
+        try await withNewDownload(isOnce: true, runs: true) { hub, _, old, new, gate in
             #expect(try await asked(new, Self.profile, in: hub) == old)
             try await hub.coordinator.carryOn(old, with: new)
-            try await hub.announced.wait(for: old, .completed)
-            try await soon("the new download to be gone") { try await hub.record(new) == nil }
-            #expect(hub.holds(.large, as: "a.bin"))
+            #expect(try await hub.record(new)?.state == .downloading)
+            gate.open()
+            try await hub.announced.wait(for: new, .completed)
         }
     }
 
