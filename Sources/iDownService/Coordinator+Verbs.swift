@@ -103,7 +103,7 @@ extension Coordinator {
         if !evenWhileStopping { try refuseWhileStopping() }
         let time = evenWhileStopping ? .inOrder : command?.replyTime ?? .afterSignals
         do {
-            return try await whenSettled(id) {
+            return try await whenSettled(id, isGivenUp: command != nil) {
                 try await commit(answering: time) { transaction in
                     let change = try transaction.change(id, for: command) { try body(&$0) }
                     guard let change else { throw ServiceRefusal.noSuchTask(id.description) }
@@ -120,11 +120,13 @@ extension Coordinator {
     ///
     /// - Parameters:
     ///   - id: the task; nil where no task was known before.
+    ///   - isGivenUp: whether the attempt may give the task up; not so an edit.
     ///   - attempt: what to try.
     /// - Returns: what the attempt returns.
     /// - Throws: what the attempt throws; the `Refusal` if that goes on for too long.
     func whenSettled<Value>(
         _ id: TaskID?,
+        isGivenUp: Bool = true,
         _ attempt: () async throws -> Value
     ) async throws -> Value {
         var fruitless = 0
@@ -144,7 +146,12 @@ extension Coordinator {
                     case .hangs: throw refusal
                     // The publication may just have ended, or nobody has found out its result yet.
                     case .unknown:
-                        guard await publications.settle([id], in: self) else { throw refusal }
+                        let isSettled = await publications.settle(
+                            [id],
+                            areGivenUp: isGivenUp,
+                            in: self
+                        )
+                        guard isSettled else { throw refusal }
                     }
                 case .moving:
                     guard await moves.giveUp(id, in: self) else { throw refusal }

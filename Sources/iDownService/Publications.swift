@@ -44,13 +44,21 @@ final class Publications {
     ///
     /// Tasks for which this stays unknown are not changed.
     ///
+    /// - Parameters:
+    ///   - ids: the tasks.
+    ///   - areGivenUp: whether the tasks are to be given up, even if their drives are missing.
+    ///   - coordinator: the owner.
     /// - Returns: false where a disk does not answer.
-    func settle(_ ids: Set<TaskID>, in coordinator: isolated Coordinator) async -> Bool {
+    func settle(
+        _ ids: Set<TaskID>,
+        areGivenUp: Bool,
+        in coordinator: isolated Coordinator
+    ) async -> Bool {
         let open = try? await coordinator.store.read { try $0.tasksToPublish() }
         for record in open ?? [] where ids.contains(record.id) && !record.isPublishing {
             let (engine, limit) = (coordinator.engine, Coordinator.longestPause)
             let found = await coordinator.look(in: record.request.directory, limit) {
-                await engine.settlePublication(of: record)
+                await engine.settlePublication(of: record, isGivenUp: areGivenUp)
             }
             guard let found else { return false }
             guard let event = found else { continue }

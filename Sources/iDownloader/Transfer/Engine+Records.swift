@@ -77,8 +77,12 @@ extension Engine {
 
     /// Looks whether a file whose publication was recorded has its final name.
     ///
+    /// - Parameters:
+    ///   - record: the task.
+    ///   - isGivenUp: whether the task is to be given up, from which a missing drive must not keep
+    ///     the user.
     /// - Returns: the event to record; nil if the file system does not tell.
-    package func settlePublication(of record: TaskRecord) async -> Event? {
+    package func settlePublication(of record: TaskRecord, isGivenUp: Bool) async -> Event? {
         guard case .publish(let name) = record.intent, let file = record.file else { return nil }
         do throws(FileError) {
             return try await inFolder(record.request.directory, of: record.id) {
@@ -90,8 +94,8 @@ extension Engine {
             }
         } catch {
             switch error {
-            // A missing drive must not keep the user from giving the task up.
-            case .vanished, .notOurs, .folderMoved, .otherDrive: return .partialFound(size: nil)
+            case .vanished, .notOurs, .folderMoved, .otherDrive:
+                return isGivenUp ? .partialFound(size: nil) : nil
             case .system, .nameTaken, .shortened: return nil
             }
         }

@@ -49,8 +49,11 @@ import iDownloader
             record.intent = .publish(name: "file.bin")
             #expect(rename(site.path("file.bin.part"), site.path("aside")) == 0)
             #expect(await site.engine.carryOutIntent(of: record) == nil)
+            #expect(
+                await site.engine.settlePublication(of: record, isGivenUp: false) == nil
+            )
             // Asked for by who gives the task up, which needs no drive.
-            let found = await site.engine.settlePublication(of: record)
+            let found = await site.engine.settlePublication(of: record, isGivenUp: true)
             guard case .partialFound(nil) = found else {
                 Issue.record("found \(String(describing: found))")
                 return
