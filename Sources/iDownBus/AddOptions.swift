@@ -155,6 +155,10 @@ extension AddOptions {
     private static func fileName(_ option: OptionName, _ name: String) throws(ManagerError)
         -> String
     {
+        let (count, most) = (name.utf8.count, maximumFileNameBytes)
+        guard count <= most else {
+            throw option.refusal("must have at most \(most) bytes, not \(count)")
+        }
         let isElement =
             !name.isEmpty && !name.utf8.contains(UInt8(ascii: "/"))
             && name.utf8.first != UInt8(ascii: ".")
@@ -163,10 +167,6 @@ extension AddOptions {
             throw option.refusal(
                 "must be one name without slashes, a leading dot or control characters"
             )
-        }
-        let (count, most) = (name.utf8.count, maximumFileNameBytes)
-        guard count <= most else {
-            throw option.refusal("must have at most \(most) bytes, not \(count)")
         }
         return name
     }
@@ -192,11 +192,12 @@ extension AddOptions {
         of most: Int
     ) -> @Sendable (OptionName, String) throws(ManagerError) -> String? {
         { name, text throws(ManagerError) in
-            guard HeaderRules.isFieldValue(text) else {
-                throw name.refusal("must not contain control characters")
-            }
+            // First, because a text may have any length.
             guard text.utf8.count <= most else {
                 throw name.refusal("must have at most \(most) bytes")
+            }
+            guard HeaderRules.isFieldValue(text) else {
+                throw name.refusal("must not contain control characters")
             }
             return text
         }

@@ -27,13 +27,17 @@ public struct TaskPath: Hashable, Sendable {
     }
 
     private static let prefix = parent.rawValue + "/"
+    /// The length of a path with the largest id.
+    private static let longest = prefix.utf8.count + String(Int64.max).utf8.count
 
     /// Returns the id for a text that may be an id or the path of a task's object.
     ///
     /// - Returns: The id; a text that is neither is returned as it is, so that an error can name
     ///   it.
     public static func id(meantBy text: String) -> String {
-        guard text.utf8.first == UInt8(ascii: "/"), let path = try? ObjectPath(validating: text)
+        // No longer text is read: it may have any length.
+        guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count <= longest,
+            let path = try? ObjectPath(validating: text)
         else { return text }
         return id(at: path) ?? text
     }

@@ -76,14 +76,14 @@ extension ManagerService {
 }
 
 extension Call {
-    /// Whether the caller has left the bus.
+    /// Whether the caller has left the bus, or the bus itself is gone.
     var isForNobody: Bool {
         get async {
             guard let sender else { return false }
             do throws(BusError) {
                 return try await connection.owner(of: sender) == nil
             } catch {
-                return false
+                return error.isDisconnected
             }
         }
     }

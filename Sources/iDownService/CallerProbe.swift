@@ -167,7 +167,8 @@ struct CallerProbe: Sendable {
         }
         // closedir closes the descriptor too.
         defer { closedir(stream) }
-        let sockets = BusSockets(bus: bus)
+        // The kernel lists the sockets of one network namespace.
+        let sockets = BusSockets(bus: isInOwnNetwork(entry) ? bus : nil)
         var link = [UInt8](repeating: 0, count: 64)
         for _ in 0..<Self.maximumDescriptors {
             guard let file = readdir(stream) else { return false }
@@ -179,6 +180,14 @@ struct CallerProbe: Sendable {
             if sockets.includes(String(decoding: link.prefix(count), as: UTF8.self)) { return true }
         }
         return false
+    }
+
+    /// Whether a process has the service's network namespace: namespaces(7).
+    private func isInOwnNetwork(_ entry: Int32) -> Bool {
+        var (its, own) = (stat(), stat())
+        guard fstatat(entry, "ns/net", &its, 0) == 0, stat("/proc/self/ns/net", &own) == 0
+        else { return true }
+        return its.st_dev == own.st_dev && its.st_ino == own.st_ino
     }
 
     // MARK: Flatpak

@@ -179,6 +179,8 @@ package actor Callers {
         guard let name = call.sender else { return .program(nil) }
         // The call came over an earlier bus, where the name belonged to another client.
         if let bus, bus.connection !== call.connection { return unknown(name) }
+        // A doubt may have passed since, such as a lack of descriptors: the next call looks again.
+        if case .unknown = clients[name]?.caller, clients[name]?.hasLeft == false { return nil }
         return clients[name]?.caller
     }
 
