@@ -105,7 +105,7 @@ enum Query: String, CaseIterable {
         SELECT state, task, confirmAt FROM handOver WHERE token = ?
         """
     case provisionalHandOvers = """
-        SELECT token, confirmAt FROM handOver WHERE state = 'provisional' AND task IS NOT NULL
+        SELECT token, confirmAt FROM handOver WHERE state = 'provisional' AND task > 0
         ORDER BY confirmAt LIMIT ?
         """
     /// Searches the newest 10,000 hand-overs only, because the list keeps all tokens for ever.

@@ -161,7 +161,9 @@ extension Change {
         // The failure is logged once, and not again when the next try comes near.
         let isNews = before.state == .downloading || before.failure != after.failure
         if isNews, after.state != .downloading, let failure = after.failure {
-            text += ": \(failure.code.rawValue), \(failure.message)"
+            text += ": \(failure.code.rawValue)"
+            // The message may name the host.
+            if !after.request.isPrivate { text += ", \(failure.message)" }
         }
         if after.state == .completed {
             let integrity = after.integrity?.rawValue ?? ""

@@ -319,7 +319,11 @@ final class HandOvers {
         } catch StoreFailure.corruptRecord {
             // Its task is lost, because the row cannot be read.
             coordinator.log.warning("a hand-over cannot be read, and is forgotten")
-            try? await takeBack(next, forEver: false, in: coordinator)
+            do {
+                try await takeBack(next, forEver: false, in: coordinator)
+            } catch {
+                return Coordinator.storeRetryInterval
+            }
         } catch is CancellationError {
             return nil
         } catch {

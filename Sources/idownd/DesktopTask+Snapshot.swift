@@ -16,10 +16,10 @@ extension DesktopTask {
             name = record.displayName
             url = TaskProperties.withoutQuery(record.request.urlWithoutLogin)
             site = Self.site(of: record.request)
+            failure = record.failure?.message ?? ""
         }
         directory = record.request.directory
         path = record.path
-        failure = record.failure?.message ?? ""
         errorCode = record.failure?.code.rawValue ?? ""
         whenDone = record.request.whenDone
         bytes = live?.bytes ?? record.segments.byteCount

@@ -22,6 +22,13 @@ import iDownState
         #expect(
             failed.move == "task 7: waiting → failed: Server.NotFound, the server answered 404"
         )
+        // A message may name the host.
+        let hidden = change { record in
+            record.request.isPrivate = true
+            record.state = .failed
+            record.failure = Failure(.networkDNS, "secret.example was not found")
+        }
+        #expect(hidden.move == "task 7: waiting → failed: Network.DNS")
         let held = change { $0.state = .waiting(.space) }
         #expect(held.move == "task 7: waiting → waiting (space)")
         let paused = change { $0.state = .paused }
