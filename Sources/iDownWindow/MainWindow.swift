@@ -42,6 +42,8 @@ final class MainWindow {
     private var width: Int
     private var areDetailsShown = false
     private var hasAppeared = false
+    /// Whether the program ends once the pending actions are carried out.
+    private(set) var isClosing = false
     /// The buttons of actions that the menu has as well; hidden in a narrow window.
     private var wideButtons: [Object] = []
     private var sortAction: Object?
@@ -247,12 +249,16 @@ final class MainWindow {
         }
         object.answer("close-request") { [weak self] _ in
             self?.close()
-            return false
+            return true
         }
     }
 
     /// Carries out the pending actions, then ends the program, even if the bus has started it.
+    ///
+    /// Until then the window is only hidden, because answers of the service still change its widgets.
     private func close() {
+        guard !isClosing else { return }
+        isClosing = true
         g_application_hold(application.to())
         var state = WindowState()
         state.width = object.number("default-width")
@@ -260,6 +266,7 @@ final class MainWindow {
         (state.isMaximized, state.areDetailsShown) = (object.flag("maximized"), areDetailsShown)
         (state.sort, state.isDescending) = (model.pages.look.sort, model.pages.look.isDescending)
         state.save()
+        gtk_widget_set_visible(object.widget, 0)
         let (tasks, application) = (tasks, application)
         Task {
             await tasks.endPending()

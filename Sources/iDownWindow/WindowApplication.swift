@@ -11,7 +11,6 @@ package enum WindowApplication {
     static let id = "org.idown.Window"
     private static var window: MainWindow?
     private static var isOpening = false
-    private static var hasClosed = false
     /// Whether the user asked for a window while the last one was still closing.
     private static var isWantedAgain = false
     /// The links of command lines, until a window can offer them.
@@ -62,22 +61,21 @@ package enum WindowApplication {
         }
         application.on("activate") { _ in
             if let window {
+                // The program is ending; it starts itself again after its end.
+                guard !window.isClosing else {
+                    isWantedAgain = true
+                    return
+                }
                 window.present()
                 return offerLinks(in: window)
             }
-            // A program whose window has closed is ending; it starts itself again after its end.
-            if hasClosed { isWantedAgain = true }
-            guard !hasClosed, !isOpening else { return }
+            guard !isOpening else { return }
             isOpening = true
             g_application_hold(application.to())
             Task {
                 do throws(BusError) {
                     let window = MainWindow(application, try await open(connection))
                     self.window = window
-                    window.object.on("destroy") { _ in
-                        self.window = nil
-                        hasClosed = true
-                    }
                     window.appear()
                     offerLinks(in: window)
                 } catch {
