@@ -21,7 +21,7 @@ const WARNING = '!'; // On the button: its popup tells the reason.
 const LOOKS = 3; // So many must find none: a download may just be about to begin.
 
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
-const isWeb = (url) => /^https?:/i.test(url ?? '');
+const isWeb = (url) => /^https?:/i.test(url ?? '') && URL.canParse(url);
 const withoutFragment = (url) => url.replace(/#.*/, '');
 const isRedirect = (status) => status >= 300 && status < 400;
 const header = (headers, name) => headers?.find((field) => field.name.toLowerCase() === name)?.value;
