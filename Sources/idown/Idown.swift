@@ -17,8 +17,8 @@ struct Idown: AsyncParsableCommand {
             Downloads are named by their IDs (7), ranges of IDs (3-7), states (failed), or all. \
             The states are waiting, downloading, paused, completed, failed and cancelled.
 
-            A URL that begins with a host name with a dot, with localhost or with an address, such \
-            as example.org/disk.iso, gets https:// before it, unless a file has this name.
+            A URL without a scheme, such as example.org/disk.iso, gets https:// before it if its \
+            host has a dot, is localhost or is an address, and no file has this name.
 
             IDOWN_TIMEOUT is the number of seconds to wait for an answer of the service (default: \
             60), and of the session bus (at most 25). NO_COLOR and CLICOLOR_FORCE switch colors off and on.

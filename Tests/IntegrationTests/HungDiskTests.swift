@@ -302,6 +302,42 @@ struct HungDiskTests {
         }
     }
 
+    @Test(
+        .enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) },
+        arguments: [true, false]
+    )
+    func `edit waits for a move from a disk that hangs, and tells how it has ended`(
+        isThere: Bool
+    ) async throws {
+        let host = try host(FaultServer.Gate())
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let id = try await add("held", of: host, to: disk, service)
+                try await service.client.pause(id)
+                try await service.waitForState("paused", of: id)
+                try await disk.hang()
+                let elsewhere = service.home.path + "/elsewhere"
+                let edit = try await ChildProcess.start(
+                    try BuiltProgram("idown").path,
+                    ["edit", id, "-d", elsewhere],
+                    environment: service.environment
+                )
+                let notice = "Waiting until the file is moved"
+                try await soon("a word about the wait") { edit.standardError.contains(notice) }
+                #expect(try await service.client.getTask(id).activity == .moving)
+                if !isThere { #expect(rmdir(elsewhere) == 0) }
+                try await disk.answer()
+                let status = try await within("edit to end") { await edit.waitForExit() }
+                #expect(status == .exited(isThere ? 0 : 12), "\(edit.standardError)")
+                let isTold = edit.standardError.contains("idown: download \(id): ")
+                #expect(isTold == !isThere, "\(edit.standardError)")
+                let folder = try await service.client.getTask(id).directory
+                #expect(folder == (isThere ? elsewhere : disk.path))
+            }
+        }
+    }
+
     @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
     func `a number that is lowered while a disk hangs counts once the disk answers`() async throws {
         let held = FaultServer.Gate()
