@@ -70,9 +70,9 @@ final class FreshLinks {
         let before = try await coordinator.task(task).record
         let fresh = try await coordinator.task(new).record
         // A task that has ended needs no link, and a link that is refused helps none.
-        guard before.state.isUnfinished, fresh.state.isUnfinished, fresh.failure == nil else {
-            return
-        }
+        guard before.state.isUnfinished, fresh.state.isUnfinished,
+            fresh.failure == nil || fresh.state == .downloading
+        else { return }
         let isProven =
             before.request.hasDigest(of: before.remote)
             || (!before.remote.needsProof && before.remote.isSame(as: fresh.remote))
@@ -113,21 +113,22 @@ final class FreshLinks {
             let isNew = now.record.attempt != before.attempt
             let bytes = now.live?.bytes ?? 0
             switch now.record.state {
-            case .downloading where !(isNew && bytes > kept) && fresh.state == .completed,
-                .waiting where fresh.state == .completed:
-                return try await coordinator.carryOut(.remove, on: task)
+            case .paused, .cancelled:
+                return
             case .downloading where isNew && bytes > kept, .completed:
                 guard fresh.state.isUnfinished else { return }
                 return try await coordinator.carryOut(.remove, on: new)
-            case .downloading where isNew && now.record.segments.byteCount < kept:
+            case .downloading where isNew && now.record.segments.byteCount < kept,
+                .downloading where fresh.state == .completed,
+                .waiting where fresh.state == .completed,
+                .failed where fresh.state == .completed:
                 return try await coordinator.carryOut(.remove, on: task)
-            case .waiting(.retry) where isNew && now.record.failure?.code == .serverForbidden:
+            case .waiting(.retry) where isNew && now.record.failure?.code == .serverForbidden,
+                .failed:
                 // The link has worked for the new download alone.
                 return
             case .downloading, .waiting:
                 continue
-            case .paused, .failed, .cancelled:
-                return
             }
         }
     }
