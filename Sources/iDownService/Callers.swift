@@ -43,8 +43,9 @@ package actor Callers {
         /// Calls that wait for the lookup, oldest first.
         var waiting: [CheckedContinuation<Caller, Never>] = []
         var hasLeft = false
-        /// Why it could not be identified; nil if it was, and once the log has told it.
+        /// Why it could not be identified, which the log tells once; nil if it was.
         var doubt: String?
+        var hasToldDoubt = false
     }
 
     /// The bus that the service listens to.
@@ -201,7 +202,10 @@ package actor Callers {
     }
 
     private func logDoubt(of name: BusName) {
-        guard let doubt = clients[name]?.doubt.take() else { return }
+        guard let doubt = clients[name]?.doubt, clients[name]?.hasToldDoubt == false else {
+            return
+        }
+        clients[name]?.hasToldDoubt = true
         log.warning("\(name) counts as an application from a sandbox, since \(doubt)")
     }
 
