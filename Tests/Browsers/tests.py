@@ -602,7 +602,9 @@ while header := sys.stdin.buffer.read(4):
             self.click_file()
             self.expect_browser(file)
             wait(lambda: "withdraw" in log.read_text().split(), "a withdrawal")
-            return log.read_text().split()
+            words = log.read_text().split()
+            # The button asks, too, how many run.
+            return words[:1] + [word for word in words[1:] if word != "hello"]
         finally:
             self.session.install_host()
             self.again()
