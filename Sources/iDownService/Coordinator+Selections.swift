@@ -102,9 +102,7 @@ extension Coordinator {
             for id in publishing where !hangs {
                 hangs = await publications.end(of: id, in: self) == .hangs
             }
-            if !hangs {
-                hangs = await !publications.settle(Set(publishing), areGivenUp: true, in: self)
-            }
+            if !hangs { hangs = await !publications.settle(Set(publishing), in: self) }
         }
         return (0, [])
     }

@@ -51,7 +51,7 @@ final class Publications {
     /// - Returns: false where a disk does not answer.
     func settle(
         _ ids: Set<TaskID>,
-        areGivenUp: Bool,
+        areGivenUp: Bool = true,
         in coordinator: isolated Coordinator
     ) async -> Bool {
         let open = try? await coordinator.store.read { try $0.tasksToPublish() }
