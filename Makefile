@@ -32,9 +32,6 @@ STRICT := --explicit-target-dependency-import-check error
 # SwiftPM keeps quiet about warnings in packages that it fetched, and tells those of a folder: an
 # archive's vendor is not ours to mend.
 STRICT += $(if $(wildcard vendor),-Xswiftc -suppress-warnings -Xcc -w)
-# `.ci/run` builds for its tests alone: no index for editors, and the linker that is three times as
-# fast.
-STRICT += $(if $(filter 1,$(IDOWN_WARNINGS_ARE_ERRORS)),--disable-index-store -Xswiftc -use-ld=lld)
 # Small programs: idownd takes 35 MB on disk in place of 74, and idown 17 in place of 18. (34 MB of
 # that is ICU's data, which Sources/CICUData leaves out.)
 # - With a section for each function, the linker leaves out what nobody calls. -Osize would save
