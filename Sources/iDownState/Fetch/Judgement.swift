@@ -188,9 +188,7 @@ private struct Judge {
         if likeness != .same, facts.standsInForFile(of: known, onDisk: onDisk) {
             return .fail(.linkExpired)
         }
-        // Compressed, nothing takes 20 bytes at most (gzip).
-        let isEmpty = total.map { $0 == 0 || facts.contentEncoding != nil && $0 <= 20 } == true
-        if isEmpty, !onDisk.isEmpty || (known.total ?? 0) > 0,
+        if total == 0, !onDisk.isEmpty || (known.total ?? 0) > 0,
             facts.entityTag == nil || facts.entityTag == known.entityTag,
             facts.lastModified == nil || facts.lastModified == known.lastModified
         {
