@@ -49,10 +49,12 @@ extension DigestState {
 
 /// OpenSSL's state of a digest (EVP_DigestInit(3)); who changes it has the only reference.
 ///
-/// Its calls fail for lack of memory only.
+/// Its calls fail for lack of memory only, for which Swift itself ends the process.
 private final class DigestContext: @unchecked Sendable {
     /// The algorithms, from a library context of their own: the system's configuration may forbid
     /// MD5 and SHA-1 for signatures (FIPS), while a download only compares what others have given.
+    ///
+    /// OpenSSL never changes a fetched algorithm, and its built-in provider has all four.
     private nonisolated(unsafe) static let functions: [Checksum.Algorithm: OpaquePointer] = {
         let library = OSSL_LIB_CTX_new()
         let functions = Checksum.Algorithm.allCases.map { algorithm in
