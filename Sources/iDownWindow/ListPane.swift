@@ -80,11 +80,14 @@ final class ListPane {
         stayAtTop()
     }
 
-    /// Keeps new first rows in sight: GTK leaves the rows in their places, with new ones above.
+    /// Keeps the first row in sight where it was, and in a list that was empty.
+    ///
+    /// GTK leaves the rows in their places, with new ones above. It also remembers a place from before
+    /// the list was empty, and goes there once enough rows have come again.
     private func stayAtTop() {
         guard let adjustment else { return }
         var isAtTop = false
-        model.growsAtTop = { isAtTop = adjustment.real("value") == 0 }
+        model.grows = { [model] in isAtTop = model.count == 0 || adjustment.real("value") == 0 }
         adjustment.on("changed") { _ in
             guard isAtTop else { return }
             isAtTop = false

@@ -23,7 +23,7 @@ final class RowModel {
 
     private(set) var pages = TaskPages()
     /// The number of rows that GTK was told.
-    private var count = 0
+    private(set) var count = 0
     /// The selected downloads.
     private(set) var chosen: Set<UInt64> = []
     /// The number of changes of the selection; an answer to an earlier one is ignored.
@@ -43,8 +43,8 @@ final class RowModel {
     var held: () -> [(place: Int, id: UInt64?)] = { [] }
     /// Fills empty rows, at most this many, and returns whether more can be filled.
     var fill: (Int) -> Bool = { _ in false }
-    /// Called before rows are added in front of all others.
-    var growsAtTop: () -> Void = {}
+    /// Called before rows are added.
+    var grows: () -> Void = {}
     /// Called when the selection has changed.
     var selectionChanged: () -> Void = {}
     /// Called with the places of rows to select whose ids are not loaded.
@@ -265,7 +265,7 @@ final class RowModel {
     }
 
     private func change(_ rows: TaskPages.Splice) {
-        if rows.position == 0, rows.added > rows.removed { growsAtTop() }
+        if rows.added > rows.removed { grows() }
         count += rows.added - rows.removed
         g_list_model_items_changed(
             object.opaque,
