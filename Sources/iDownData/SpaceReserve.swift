@@ -28,6 +28,25 @@ final class SpaceReserve: Sendable {
         }
     }
 
+    /// Gives the space up before the store opens if the disk has hardly any other.
+    ///
+    /// SQLite maps its file `-shm` into memory, where a write that finds no block ends the process
+    /// (SIGBUS, mmap(2)). It makes sure of a block for each 4 KiB, but those of a small file system
+    /// may be smaller.
+    ///
+    /// - Throws: `ENOSPC` where such a file system has nothing left.
+    func giveForOpening() throws(FileFailure) {
+        let folder = Files.parent(of: path)
+        var disk = statvfs()
+        let hasLess = { (size: UInt) in
+            statvfs(folder, &disk) == 0 && disk.f_frsize * disk.f_bavail < size
+        }
+        guard hasLess(UInt(Self.size)), !release(), disk.f_frsize < 4_096, hasLess(65_536) else {
+            return
+        }
+        throw FileFailure(operation: "mmap", path: folder, code: ENOSPC)
+    }
+
     /// Gives the space up.
     ///
     /// - Returns: whether any space was reserved.

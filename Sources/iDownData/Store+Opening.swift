@@ -64,6 +64,7 @@ extension Store {
         try translatingErrors {
             let path = folder + "/tasks.sqlite"
             try files.makePrivateFolder(folder)
+            try reserve.giveForOpening()
             let ids = try IDReservation(folder: folder, files: files)
             let file = DatabaseFile(path: path, files: files)
             let salvage = Salvage(path: path, ids: ids, files: files, closed: file.closed)

@@ -132,10 +132,15 @@ package final class Store: Sendable {
         return (results, count)
     }
 
-    /// Gives up the space reserve, so that a commit that failed on a full disk can be repeated.
+    /// Makes room for a commit that failed on a full disk, and is worth its last space: gives up the
+    /// reserve, and begins the write-ahead log anew, whose space is used again then.
     ///
-    /// - Returns: whether any space was reserved.
-    package func releaseReserve() -> Bool { reserve.release() }
+    /// - Returns: whether there may be room now.
+    package func makeRoom() async -> Bool {
+        let hadReserve = reserve.release()
+        let hasLog = try? await pool.writeWithoutTransaction { try $0.checkpoint(.restart) }
+        return hadReserve || hasLog != nil
+    }
 
     /// Runs one body in a transaction; an error that it throws undoes its changes.
     package func commit<T: Sendable>(

@@ -101,9 +101,9 @@ final class Commits {
         let entries = queue.take()
         var (results, pass) = await commit(entries, in: coordinator)
         if case .failure(let failure as StoreFailure) = results.last, failure.isFullDisk,
-            entries.contains(where: \.isVital), coordinator.store.releaseReserve()
+            entries.contains(where: \.isVital), await coordinator.store.makeRoom()
         {
-            coordinator.log.notice("the list's disk is full: its reserve is used")
+            coordinator.log.notice("the list's disk is full: its last space is used")
             // The failed pass has used up the wish to fill slots.
             coordinator.slots.want()
             (results, pass) = await commit(entries, refusing: failure, in: coordinator)
