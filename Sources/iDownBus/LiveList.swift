@@ -74,9 +74,9 @@ public struct LiveList: Sendable {
             return []
         case .left:
             isServed = false
-            return tasks.values.filter { $0.speed > 0 }.map { old in
+            return tasks.values.filter { $0.speed > 0 || $0.activity != .none }.map { old in
                 var new = old
-                new.speed = 0
+                (new.speed, new.activity) = (0, .none)
                 tasks[old.id] = new
                 return Change(old: old, new: new)
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import iDownBus
 import iDownState
 
 /// The changes of tasks that are still to be told: at most one entry a task, which merges them.
@@ -14,7 +15,28 @@ struct AnnouncementQueue {
         /// The task as it was last told; nil where no client was told of it.
         let told: TaskSnapshot?
         /// The task as it is now; nil where it is gone.
-        var now: TaskSnapshot?
+        private(set) var now: TaskSnapshot?
+        /// What has changed at some time since then, and may have its old value again: a client may
+        /// have read the task in between.
+        private(set) var passed: Set<TaskProperty> = []
+
+        init(told: TaskSnapshot?, now: TaskSnapshot?) { (self.told, self.now) = (told, now) }
+
+        /// Adds a later change, and what had `passed` before it.
+        mutating func merge(_ next: TaskSnapshot?, passed others: Set<TaskProperty> = []) {
+            if let now, let next {
+                let last = TaskProperties(now)
+                passed.formUnion(TaskProperties(next).properties(changedSince: last))
+            }
+            passed.formUnion(others)
+            now = next
+        }
+
+        /// The properties to tell, where clients were told of the task before.
+        func differences(from told: TaskProperties, to now: TaskProperties) -> [TaskProperty] {
+            let differences = now.properties(changedSince: told)
+            return differences + passed.subtracting(differences)
+        }
     }
 
     /// Something to tell.
@@ -67,10 +89,7 @@ struct AnnouncementQueue {
 
     /// Adds a change; it is merged with a waiting change of the same task.
     mutating func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
-        guard entries[id] == nil else {
-            entries[id]?.now = now
-            return
-        }
+        guard entries[id]?.merge(now) == nil else { return }
         entries[id] = Entry(told: told, now: now)
         order.append(.task(id))
     }

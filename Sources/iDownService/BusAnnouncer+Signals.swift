@@ -18,7 +18,7 @@ extension BusAnnouncer {
             told[id] = nil
             toldSerials[id] = nil
             emit(Contract.Signal.taskRemoved, id.description)
-            return tellObject(TaskNews(id: id, told: nil, now: nil))
+            return tellRemoval(of: id)
         }
         let task = TaskProperties(now)
         toldSerials[id] = now.record.state == .downloading ? now.record.serial : nil
@@ -27,9 +27,14 @@ extension BusAnnouncer {
             let isRunning = now.record.state == .downloading
             let live = wasRunning ? before.live : now.live?.withoutSegments
             told[id] = isRunning ? live : nil
-            let differences = tellChange(from: TaskProperties(before), to: task)
-            if let late {
-                tellObject(TaskNews(id: id, told: late.told, now: now))
+            let differences = tellChange(
+                from: before.record.state,
+                to: task,
+                entry.differences(from: TaskProperties(before), to: task)
+            )
+            if var late {
+                late.merge(now, passed: entry.passed)
+                tellObject(id, late)
             } else {
                 tellProperties(differences, of: task.withoutQueries)
             }
@@ -56,12 +61,12 @@ extension BusAnnouncer {
     }
 
     /// Tells news on the task's object alone.
-    func tellObject(_ news: TaskNews) {
-        guard let now = news.now else { return tellRemoval(of: news.id) }
+    func tellObject(_ id: TaskID, _ entry: AnnouncementQueue.Entry) {
+        guard let now = entry.now else { return tellRemoval(of: id) }
         let task = TaskProperties(now).withoutQueries
-        guard let before = news.told else { return tellObject(task) }
+        guard let before = entry.told else { return tellObject(task) }
         tellProperties(
-            task.properties(changedSince: TaskProperties(before).withoutQueries),
+            entry.differences(from: TaskProperties(before).withoutQueries, to: task),
             of: task
         )
     }
@@ -93,11 +98,12 @@ extension BusAnnouncer {
     ///
     /// - Returns: the properties that the task's object has to tell.
     private func tellChange(
-        from before: TaskProperties,
-        to after: TaskProperties
+        from before: TaskState,
+        to after: TaskProperties,
+        _ differences: [TaskProperty]
     ) -> [TaskProperty] {
-        let (wasRunning, isRunning) = (before.state == .downloading, after.state == .downloading)
-        var differences = after.properties(changedSince: before)
+        let (wasRunning, isRunning) = (before == .downloading, after.state == .downloading)
+        var differences = differences
         if wasRunning, isRunning {
             // The record's progress changes with each checkpoint, but progress is told at
             // intervals.

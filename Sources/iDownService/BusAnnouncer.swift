@@ -26,14 +26,14 @@ package actor BusAnnouncer: Announcing {
     var told: [TaskID: LiveState] = [:]
     /// The serial that was last told of each running task.
     var toldSerials: [TaskID: Int64] = [:]
-    private var toldCounts: [MemberName: UInt32] = [:]
+    /// The tasks of which was last told, or waits to be told, that their files are being read.
+    private var verifying: Set<TaskID> = []
     private var untoldCounts: TaskCounts?
     private var queue = AnnouncementQueue()
     /// What one signal has told of many tasks, and their objects tell behind the reply.
     private var late: [TaskNews] = []
-    /// What only tasks' objects still have to tell, behind everything else: the tasks as their
-    /// objects last told them, and as they are now.
-    private var objects: [TaskID: TaskNews] = [:]
+    /// What only tasks' objects still have to tell, behind everything else.
+    private var objects: [TaskID: AnnouncementQueue.Entry] = [:]
     /// The order of ``objects``; a task whose news are gone has nothing to tell.
     private var objectOrder = Lane<TaskID>()
     /// The clients that follow the tasks' objects, each with the watch that removes it when it
@@ -55,7 +55,6 @@ package actor BusAnnouncer: Announcing {
     package func use(_ connection: Connection) {
         self.connection = connection
         told = [:]
-        toldCounts = [:]
         untoldCounts = nil
         late = []
         (objects, objectOrder) = ([:], Lane())
@@ -91,9 +90,10 @@ package actor BusAnnouncer: Announcing {
         let (id, now) = (news.id, news.now)
         let known = news.told.map { before in
             var known = TaskSnapshot(before.sharedRecord, live: told[id])
-            known.isVerifying = before.isVerifying
+            known.isVerifying = verifying.contains(id)
             return known
         }
+        if now?.isVerifying == true { verifying.insert(id) } else { verifying.remove(id) }
         if queue.isEmpty, hasRoom {
             tell(id, AnnouncementQueue.Entry(told: known, now: now))
         } else {
@@ -137,23 +137,23 @@ package actor BusAnnouncer: Announcing {
         late = []
         for (number, one) in news.enumerated() {
             if number % Commits.piece == 0 { await Task.yield() }
-            if objects[one.id] == nil { objectOrder.append(one.id) }
-            let told = objects[one.id].map(\.told) ?? one.told
-            objects[one.id] = TaskNews(id: one.id, told: told, now: one.now)
+            guard objects[one.id]?.merge(one.now) == nil else { continue }
+            objects[one.id] = AnnouncementQueue.Entry(told: one.told, now: one.now)
+            objectOrder.append(one.id)
         }
         if !objects.isEmpty { startDraining() }
     }
 
     /// Takes out what a task's object has not told yet; nil where it has told everything.
-    func takeObject(_ id: TaskID) -> TaskNews? {
+    func takeObject(_ id: TaskID) -> AnnouncementQueue.Entry? {
         // A dictionary keeps the memory that it once needed: for 100,000 tasks that is much.
         defer { if objects.isEmpty { objects = [:] } }
         return objects.removeValue(forKey: id)
     }
 
-    private func takeFirstObject() -> TaskNews? {
+    private func takeFirstObject() -> (TaskID, AnnouncementQueue.Entry)? {
         while let id = objectOrder.takeFirst() {
-            if let news = takeObject(id) { return news }
+            if let entry = takeObject(id) { return (id, entry) }
         }
         return nil
     }
@@ -180,16 +180,15 @@ package actor BusAnnouncer: Announcing {
         }
         // These counts are newer than any that wait.
         untoldCounts = nil
-        let new: [MemberName: UInt32] = [
-            Contract.Property.taskCount: UInt32(clamping: counts.total),
-            Contract.Property.waitingCount: UInt32(clamping: counts[.waiting]),
-            Contract.Property.activeCount: UInt32(clamping: counts[.downloading]),
+        let new: [(MemberName, Int)] = [
+            (Contract.Property.taskCount, counts.total),
+            (Contract.Property.waitingCount, counts[.waiting]),
+            (Contract.Property.activeCount, counts[.downloading]),
         ]
-        let changed = new.filter { toldCounts[$0.key] != $0.value }
-        guard !changed.isEmpty else { return }
-        toldCounts.merge(changed) { $1 }
         propertiesChanged(
-            Dictionary(uniqueKeysWithValues: changed.map { ($0.key.rawValue, .uint32($0.value)) })
+            Dictionary(
+                uniqueKeysWithValues: new.map { ($0.rawValue, .uint32(UInt32(clamping: $1))) }
+            )
         )
     }
 
@@ -237,8 +236,8 @@ package actor BusAnnouncer: Announcing {
         while hasRoom {
             if let item = queue.takeFirst() {
                 tell(item)
-            } else if let news = takeFirstObject() {
-                tellObject(news)
+            } else if let (id, entry) = takeFirstObject() {
+                tellObject(id, entry)
             } else {
                 break
             }

@@ -90,7 +90,6 @@ package actor Coordinator {
     /// Sends every change to an announcer from now on.
     package func announce(to announcer: any Announcing) async {
         self.announcer = announcer
-        if let counts = try? await counts() { countTeller.begin(with: counts) }
     }
 
     /// Takes up the tasks that the last run left; nothing starts before ``begin()``.

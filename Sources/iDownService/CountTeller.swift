@@ -9,17 +9,14 @@ final class CountTeller {
     /// script does at once.
     private static let delay: Duration = .milliseconds(50)
 
-    private var told = TaskCounts()
     private let telling = WantedWork()
 
-    /// Sets the counts that clients know.
-    func begin(with counts: TaskCounts) { told = counts }
-
     /// Tells the counts after a short delay, so that a burst of changes causes one signal.
+    ///
+    /// They may be those that were told last: a client may have read others in between.
     func change(in coordinator: isolated Coordinator) {
-        telling.want(after: Self.delay, in: coordinator) { [self] in
-            guard let counts = try? await coordinator.counts(), counts != told else { return }
-            told = counts
+        telling.want(after: Self.delay, in: coordinator) {
+            guard let counts = try? await coordinator.counts() else { return }
             await coordinator.announcer?.countsChanged(counts)
         }
     }

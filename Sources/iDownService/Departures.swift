@@ -13,6 +13,9 @@ final class Departures {
         init(_ task: Task<Void, Never>) { self.task = task }
     }
 
+    /// How long a client's calls go without a watch.
+    private static let patience: Duration = .milliseconds(100)
+
     private var watches: [BusName: Watch] = [:]
 
     /// Serves a call that may wait for long, and ends its waits when its sender leaves.
@@ -42,6 +45,9 @@ final class Departures {
     ) -> Watch {
         let watch = Watch(
             Task {
+                // Most calls are answered at once, and need no match rule.
+                try? await Task.sleep(for: Departures.patience)
+                guard !Task.isCancelled else { return }
                 // If the bus takes no match rule, the client's calls stay pending, within their
                 // limit.
                 let caller = Proxy(connection, client, "/", "org.freedesktop.DBus.Peer")

@@ -96,7 +96,7 @@ final class Verifications {
     private func begin(_ record: TaskRecord, in coordinator: isolated Coordinator) {
         let id = record.id
         let work = Task {
-            await tell(record, in: coordinator) { $0.isVerifying = false }
+            await tell(id, in: coordinator)
             let result = await read(record, in: coordinator)
             let last = try? await coordinator.task(id).record
             let callers = readings.removeValue(forKey: id)?.callers ?? [:]
@@ -108,7 +108,7 @@ final class Verifications {
                 readings[id]?.callers = callers
                 return
             }
-            if let last { await tell(last, in: coordinator) { $0.isVerifying = true } }
+            await tell(id, in: coordinator)
             await coordinator.afterSignals(of: id) {
                 $0.verifications.waiters.release(id, through: number, with: result)
             }
@@ -117,15 +117,16 @@ final class Verifications {
     }
 
     /// Announces that the reading has begun or ended, which the record does not show.
-    private func tell(
-        _ record: TaskRecord,
-        in coordinator: isolated Coordinator,
-        _ change: (inout TaskSnapshot) -> Void
-    ) async {
-        let after = coordinator.snapshot(of: Shared(record))
-        var before = after
-        change(&before)
-        await coordinator.announcer?.tell(TaskNews(id: record.id, told: before, now: after))
+    ///
+    /// It takes its turn behind what is committed and not told yet, whose serials are older than
+    /// the record's.
+    private func tell(_ id: TaskID, in coordinator: isolated Coordinator) async {
+        _ = try? await coordinator.commit { transaction in
+            let record = try transaction.task(id)
+            return (
+                true, record.map { [Change(before: $0, after: $0, effects: [.announce])] } ?? []
+            )
+        }
     }
 
     private func read(

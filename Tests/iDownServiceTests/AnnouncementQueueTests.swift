@@ -60,6 +60,22 @@ private final class Answers: Sendable {
         )
     }
 
+    @Test func `what went there and back is told, since a client may have read it in between`()
+        throws
+    {
+        var queue = AnnouncementQueue()
+        let first = snapshot(1)
+        let second = TaskSnapshot(
+            record: .sample(1) { ($0.state, $0.priority) = (.paused, 7) },
+            live: nil
+        )
+        queue.put(try id(1), from: first, to: second)
+        queue.put(try id(1), from: second, to: first)
+        let entry = try taken(&queue).entry
+        let task = TaskProperties(first)
+        #expect(entry.differences(from: task, to: task) == [.priority])
+    }
+
     @Test func `one signal for many keeps its place`() throws {
         var queue = AnnouncementQueue()
         queue.put(try id(1), from: nil, to: snapshot(1))
