@@ -176,7 +176,14 @@ struct NotificationText: Hashable, Sendable {
 
     /// Escapes the three characters that have a meaning in the specification's markup.
     static func escape(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-            .replacing(">", with: "&gt;")
+        // By scalars: a combining mark would make another character of them.
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            default: String(scalar)
+            }
+        }.joined()
     }
 }

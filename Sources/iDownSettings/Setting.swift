@@ -333,11 +333,13 @@ extension Setting.Content: Codable {
 extension Setting {
     /// Returns a value as it may be shown: with `***` in place of a proxy's password.
     package func shown(_ content: Content) -> Content {
-        guard kind == .proxy, case .text(let url?) = content, let at = url.lastIndex(of: "@")
-        else { return content }
-        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        guard kind == .proxy, case .text(let text?) = content else { return content }
+        // By scalars: a combining mark would make another character of a separator.
+        let url = text.unicodeScalars
+        guard let at = url.lastIndex(of: "@") else { return content }
+        let start = url.firstRange(of: "://".unicodeScalars)?.upperBound ?? url.startIndex
         guard start < at, let colon = url[start..<at].firstIndex(of: ":") else { return content }
-        return .text(url[...colon] + "***" + url[at...])
+        return .text(String(url[...colon]) + "***" + String(url[at...]))
     }
 
     /// Whether a value has `***` in place of a password, as ``shown(_:)`` returns it.

@@ -75,7 +75,13 @@ extension Diagnosis {
     /// Returns the command that mends a settings file: access(2).
     private static func remedy(for path: String) -> String {
         guard access(path, R_OK) != 0, errno == EACCES else { return "idown config edit" }
-        return "chmod u+r '\(path.replacing("'", with: "'\\''"))'"
+        return "chmod u+r \(quoted(path))"
+    }
+
+    /// Returns a path for the shell. A combining mark would make another character of the quotation
+    /// mark, so this looks at scalars.
+    private static func quoted(_ path: String) -> String {
+        "'" + path.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 
     /// Returns the versions and variables that a bug report needs; nothing in them names the user or
@@ -184,7 +190,7 @@ extension Diagnosis {
     private static func advice(for path: String) -> String {
         var status = stat()
         guard stat(path, &status) == 0 else { return "make the folder" }
-        let name = "'\(path.replacing("'", with: "'\\''"))'"
+        let name = quoted(path)
         if status.st_mode & S_IFMT != S_IFDIR {
             return "move the file away: mv \(name) \(name).old"
         }

@@ -87,6 +87,7 @@ struct SettingTests {
             ("http://me:geheim@p:1", "http://me:***@p:1"), ("me:geheim@p:1", "me:***@p:1"),
             ("http://me:a@b/c@p", "http://me:***@p"), ("http://me@p:1", "http://me@p:1"),
             ("socks5h://p:1", "socks5h://p:1"), ("", ""),
+            ("http://me:\u{301}geheim@p:1", "http://me:***@p:1"),
         ]
     )
     func `a proxy's password is never shown`(url: String, shown: String) {

@@ -70,6 +70,13 @@ import iDownView
         #expect(text.body == body)
     }
 
+    @Test func `a combining mark hides no markup`() {
+        let escaped = NotificationText.escape("<\u{301}b>&\u{200D}")
+        #expect(
+            escaped.unicodeScalars.elementsEqual("&lt;\u{301}b&gt;&amp;\u{200D}".unicodeScalars)
+        )
+    }
+
     @Test func `without body support the title has the name`() {
         let text = NotificationText(.completed, group(["a.iso"]), capabilities: [])
         #expect(text.summary == "Download completed: a.iso")

@@ -81,7 +81,8 @@ struct Message: ~Copyable {
         libdbus: LibDBusCalls
     ) throws(BusError) {
         // A string with U+0000 cannot be sent, and an error's text may contain one.
-        let text = WireWriter(error.message.replacing("\0", with: "\u{FFFD}"))
+        let scalars = error.message.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }
+        let text = WireWriter(String(String.UnicodeScalarView(scalars)))
         try self.init(replyTo: address, error: error.name, text, libdbus: libdbus)
     }
 

@@ -57,7 +57,9 @@ public struct MatchRule: Hashable, Sendable {
             }
             // Within quotes only the quote itself is special: close the quotes, escape it, reopen
             // them.
-            parts.append("arg\(place)='\(value.replacing("'", with: "'\\''"))'")
+            // By scalars: a combining mark would make another character of the quotation mark.
+            let escaped = value.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined()
+            parts.append("arg\(place)='\(escaped)'")
         }
         return parts.joined(separator: ",")
     }

@@ -29,6 +29,18 @@ import iDownTesting
         }
     }
 
+    @Test func `a combining mark does not end an argument of a rule`() async throws {
+        try await withServiceAndClient { service, client, _ in
+            let value = "x'\u{301},sender='org.freedesktop.DBus"
+            let signals = try await client.signals(
+                MatchRule(interface: sampleInterface, arguments: [0: value])
+            )
+            try await service.emit(sampleInterface, "One", at: "/a", [.string(value)])
+            var iterator = signals.makeAsyncIterator()
+            #expect(try await iterator.next()?.member == "One")
+        }
+    }
+
     @Test func `each rule gets what matches it and nothing else`() async throws {
         try await withServiceAndClient { service, client, _ in
             let exact = try await client.signals(MatchRule(path: "/a/b"))
