@@ -11,6 +11,8 @@ package struct CommitQueue<Change: Sendable> {
         /// for those that free space.
         package var isVital: Bool { replyTime != .afterSignals }
         package let refuse: @Sendable (any Error) -> Void
+        /// Whether it was refused before, for want of space.
+        package fileprivate(set) var isRepeated = false
 
         /// Runs `body` in the shared transaction and gives its value to `answer`.
         package init<Value: Sendable>(
@@ -60,6 +62,13 @@ package struct CommitQueue<Change: Sendable> {
     package var count: Int { entries.count }
 
     package mutating func append(_ entry: Entry) { entries.append(entry) }
+
+    /// Adds an entry once more, in front.
+    package mutating func `repeat`(_ entry: Entry) {
+        var entry = entry
+        entry.isRepeated = true
+        entries.insert(entry, at: 0)
+    }
 
     /// Takes out all entries, or those with one time of the reply.
     package mutating func take(_ time: ReplyTime? = nil) -> [Entry] {

@@ -59,8 +59,8 @@ package enum StoreFailure: Error, Hashable, Sendable {
     package var isFullDisk: Bool {
         switch self {
         case .database(let code, _):
-            // The index of the log is a file as well.
-            code == ResultCode.SQLITE_IOERR_SHMSIZE.rawValue
+            // The index of the log is a file as well, and SQLite does not know a full quota (EDQUOT).
+            [.SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_WRITE].contains(ResultCode(rawValue: code))
                 || ResultCode(rawValue: code & 0xff) == .SQLITE_FULL
         case .file(let failure): failure.code == ENOSPC || failure.code == EDQUOT
         case .newerSchema, .corruptRecord, .closed, .idsExhausted: false

@@ -100,13 +100,24 @@ final class Commits {
     private func commitWaiting(in coordinator: isolated Coordinator) async -> [News] {
         let entries = queue.take()
         var (results, pass) = await commit(entries, in: coordinator)
-        if case .failure(let failure as StoreFailure) = results.last, failure.isFullDisk,
-            entries.contains(where: \.isVital), await coordinator.store.makeRoom()
+        var again: [Int] = []
+        if let failure = results.lazy.compactMap(\.fullDisk).first,
+            zip(entries, results).contains(where: { $0.isVital && $1.fullDisk != nil }),
+            await coordinator.store.makeRoom()
         {
             coordinator.log.notice("the list's disk is full: its last space is used")
-            // The failed pass has used up the wish to fill slots.
-            coordinator.slots.want()
-            (results, pass) = await commit(entries, refusing: failure, in: coordinator)
+            if results.allSatisfy({ $0.fullDisk != nil }) {
+                // The failed pass has used up the wish to fill slots.
+                coordinator.slots.want()
+                (results, pass) = await commit(entries, refusing: failure, in: coordinator)
+            } else {
+                // A part had no room for the file beside the database, and comes once more.
+                again = entries.indices.reversed().filter { index in
+                    entries[index].isVital && !entries[index].isRepeated
+                        && results[index].fullDisk != nil
+                }
+                for index in again { queue.repeat(entries[index]) }
+            }
         }
         coordinator.slots.take(pass, try? results.last?.get().changes, in: coordinator)
         var committed: [News] = []
@@ -119,6 +130,7 @@ final class Commits {
                 let news = News(changes: outcome.changes, replyTime: time, reply: outcome.reply)
                 committed.append(news)
             case .failure(let error):
+                if again.contains(index) { continue }
                 entry?.refuse(error)
                 guard entry == nil else { continue }
                 coordinator.log.error("the queue cannot be moved on: \(error)")
@@ -219,6 +231,16 @@ extension Command {
     /// When a client hears that the command's change is durable.
     var replyTime: Commits.Queue.ReplyTime {
         self == .cancel || self == .remove ? .afterSignalsFreeing : .afterSignals
+    }
+}
+
+extension Result<Commits.Queue.Outcome, any Error> {
+    /// The failure, if it is want of space on the list's disk.
+    fileprivate var fullDisk: StoreFailure? {
+        guard case .failure(let failure as StoreFailure) = self, failure.isFullDisk else {
+            return nil
+        }
+        return failure
     }
 }
 

@@ -56,6 +56,27 @@ struct FullDiskTests {
         }
     }
 
+    @Test func `where the file of the next id finds no room either, the reserve is used`()
+        async throws
+    {
+        try await withListOnSmallDisk(mebibytes: 4) { disk, service in
+            var ids: [String] = []
+            for number in 1...3 {
+                ids.append(try await service.add("http://127.0.0.1:9/\(number)"))
+            }
+            // The list has its size, so nothing but the reserve is left for the start.
+            for _ in 1...2 {
+                _ = try await service.terminate()
+                try await service.start()
+            }
+            _ = try await service.terminate()
+            fill(disk.path)
+            try await service.start()
+            try await service.client.remove(ids[0])
+            #expect(try await service.client.listTasks().count == 2)
+        }
+    }
+
     // SQLite's shared memory takes a block for each KiB there, and makes sure of one in four.
     @Test(.enabled("needs to mount an image") { await HangingDisk.canMount(.frozenImage) })
     func `on a full home with small blocks the service starts, or says why not`() async throws {
