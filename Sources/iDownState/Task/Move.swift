@@ -118,7 +118,12 @@ extension TaskEdit {
     /// - Throws: `deleting`, `publishing` or `moving`, where that has to end first.
     func place(of record: TaskRecord) throws(Refusal) -> Move.Place? {
         guard let now = record.place else { return nil }
-        let new = Move.Place(directory: directory ?? now.directory, name: fileName ?? now.name)
+        // Equal texts may have other bytes, in another of Unicode's forms: the file keeps those that
+        // are on record.
+        let new = Move.Place(
+            directory: directory.flatMap { $0 == now.directory ? nil : $0 } ?? now.directory,
+            name: fileName.flatMap { $0 == now.name ? nil : $0 } ?? now.name
+        )
         guard new != now else { return nil }
         if record.isDeleting { throw .deleting }
         if case .publish = record.intent { throw .publishing }

@@ -33,6 +33,12 @@ extension TaskRecord {
         guard !isPublishing || options.allSatisfy({ lasting.contains($0) }) else {
             throw .publishing
         }
+        // The file may have its name already, and nobody would compare it any more.
+        if case .publish = intent,
+            options.contains(where: { [.checksum, .expectedSize].contains($0) })
+        {
+            throw .publishing
+        }
         try check(options)
         let place = try edit.place(of: self)
         let before = self

@@ -5,6 +5,20 @@ import iDownState
 
 /// The way of a file to another place, as the record knows it.
 @Suite struct MoveTests {
+    @Test func `a file that moves keeps its name's bytes where the new name is equal`() throws {
+        var record = try Situation.pausedWithBytes.record()
+        record.file = LocalFile(name: "Caf\u{e9}.bin", fileSystem: 9, mark: 8)
+        var edit = TaskEdit()
+        edit.directory = "/other"
+        edit.fileName = "Cafe\u{301}.bin"
+        _ = try record.edit(edit)
+        guard case .to(let place, made: nil) = record.move else {
+            Issue.record("the file does not move")
+            return
+        }
+        #expect(place.name.utf8.elementsEqual("Caf\u{e9}.bin".utf8))
+    }
+
     private static let place = Move.Place(directory: "/other", name: "new.iso")
     private static let moved = LocalFile(name: "new.iso", fileSystem: 9, mark: 8)
 

@@ -56,6 +56,10 @@ import iDownState
         if situation == .publishing {
             return [.priority, .whenDone].contains(option) ? nil : .publishing
         }
+        // Nobody would compare a file that has its name already.
+        if case .publish = record.intent, [.checksum, .expectedSize].contains(option) {
+            return .publishing
+        }
         switch record.state {
         case .completed where !completedTakes.contains(option):
             return option == .url ? .keepsURL(.completed) : .keepsOption(option, .completed)
