@@ -106,7 +106,8 @@ extension FileError {
             )
         case ENOENT, ENOTDIR:
             Failure(.fileVanished, Self.gone)
-        case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EBUSY:
+        // The last three are those of network drives whose server is away or has started anew.
+        case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EBUSY, ESTALE, ENOTCONN, ETIMEDOUT:
             Failure(.fileFailed, sentence(for: code, during: operation), isTransient: true)
         default:
             Failure(.fileFailed, sentence(for: code, during: operation))

@@ -73,7 +73,9 @@ extension Failure {
         case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
             self.init(
                 .networkTLS,
-                detail + " The connection would not be safe, so nothing was downloaded."
+                detail + " The connection would not be safe, so nothing was downloaded.",
+                // Where descriptors are short, the certificates cannot be read for a while.
+                isTransient: outcome.result == .badCertificateFile
             )
         case .remoteFileNotFound:
             self.init(.serverNotFound, detail + " Check the URL, or \(Self.freshLink)")

@@ -45,8 +45,9 @@ import iDownloader
         #expect(FileError.system(.min, "fsync").failure.code == .fileFailed)
     }
 
-    @Test func `a want of descriptors passes`() {
-        #expect(FileError.system(EMFILE, "openat").failure.isTransient)
+    @Test(arguments: [EMFILE, ENOMEM, ESTALE, ENOTCONN, ETIMEDOUT])
+    func `a want of descriptors passes, and so does the start of a drive's server`(errno: Int32) {
+        #expect(FileError.system(errno, "openat").failure.isTransient)
         #expect(!FileError.system(EIO, "openat").failure.isTransient)
     }
 

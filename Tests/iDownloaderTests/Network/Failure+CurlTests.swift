@@ -86,6 +86,13 @@ struct FailureOfCurlTests {
         #expect(failure.message.contains("not be safe") == (code == .networkTLS))
     }
 
+    @Test(arguments: [(CurlCode.peerVerification, false), (.badCertificateFile, true)])
+    func `certificates that cannot be read now may be read later`(code: CurlCode, passes: Bool) {
+        let failure = Failure(TransferOutcome(code, "error"), hadBody: false)
+        #expect(failure.code == .networkTLS)
+        #expect(failure.isTransient == passes)
+    }
+
     @Test(arguments: [(false, "http://"), (true, "port 990")])
     func `where no TLS is spoken, the advice fits the scheme`(isFTP: Bool, advice: String) {
         var outcome = TransferOutcome(.tlsConnect, "OpenSSL/3: wrong version number")
