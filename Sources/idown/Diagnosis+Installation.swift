@@ -78,8 +78,9 @@ extension Diagnosis {
         return "chmod u+r \(quoted(path))"
     }
 
-    /// Returns a path for the shell. A combining mark would make another character of the quotation
-    /// mark, so this looks at scalars.
+    /// Returns a path for the shell.
+    ///
+    /// By scalars: a combining mark would make another character of the quotation mark.
     private static func quoted(_ path: String) -> String {
         "'" + path.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }

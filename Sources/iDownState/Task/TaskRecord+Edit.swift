@@ -30,15 +30,10 @@ extension TaskRecord {
         let options = edit.options
         // These two options mean the same before and after a publication.
         let lasting: [TaskEdit.Option] = [.priority, .whenDone]
-        guard !isPublishing || options.allSatisfy({ lasting.contains($0) }) else {
-            throw .publishing
-        }
-        // The file may have its name already, and nobody would compare it any more.
-        if case .publish = intent,
-            options.contains(where: { [.checksum, .expectedSize].contains($0) })
-        {
-            throw .publishing
-        }
+        // Of a file that may have its name already nobody would compare these any more.
+        let compared: [TaskEdit.Option] = [.checksum, .expectedSize]
+        let isRefused = { state == .downloading ? !lasting.contains($0) : compared.contains($0) }
+        if case .publish = intent, options.contains(where: isRefused) { throw .publishing }
         try check(options)
         let place = try edit.place(of: self)
         let before = self
