@@ -63,8 +63,8 @@ package struct CommitQueue<Change: Sendable> {
 
     package mutating func append(_ entry: Entry) { entries.append(entry) }
 
-    /// Adds an entry once more, in front.
-    package mutating func `repeat`(_ entry: Entry) {
+    /// Adds an entry that was refused once more, in front.
+    package mutating func putBack(_ entry: Entry) {
         var entry = entry
         entry.isRepeated = true
         entries.insert(entry, at: 0)

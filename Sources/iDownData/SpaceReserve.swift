@@ -38,8 +38,10 @@ final class SpaceReserve: Sendable {
     func giveForOpening() throws(FileFailure) {
         let folder = Files.parent(of: path)
         var disk = statvfs()
+        // Some file systems of FUSE tell no sizes at all.
         let hasLess = { (size: UInt) in
-            statvfs(folder, &disk) == 0 && disk.f_frsize * disk.f_bavail < size
+            statvfs(folder, &disk) == 0 && disk.f_blocks > 0
+                && disk.f_bavail < size / max(1, disk.f_frsize)
         }
         guard hasLess(UInt(Self.size)), !release(), disk.f_frsize < 4_096, hasLess(65_536) else {
             return

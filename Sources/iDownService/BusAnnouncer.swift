@@ -116,6 +116,7 @@ package actor BusAnnouncer: Announcing {
             if one.now?.record.state != .downloading {
                 (told[one.id], toldSerials[one.id]) = (nil, nil)
             }
+            if one.now == nil { verifying.remove(one.id) }
             // If a change of this task waits already, the two are merged.
             guard !queue.contains(one.id), !queue.hasManyWaiting else {
                 queue.put(one.id, from: one.told, to: one.now)

@@ -105,7 +105,7 @@ final class Commits {
             zip(entries, results).contains(where: { $0.isVital && $1.fullDisk != nil }),
             await coordinator.store.makeRoom()
         {
-            coordinator.log.notice("the list's disk is full: its last space is used")
+            coordinator.log.notice("the list's disk takes no more: its last space is used")
             if results.allSatisfy({ $0.fullDisk != nil }) {
                 // The failed pass has used up the wish to fill slots.
                 coordinator.slots.want()
@@ -116,7 +116,7 @@ final class Commits {
                     entries[index].isVital && !entries[index].isRepeated
                         && results[index].fullDisk != nil
                 }
-                for index in again { queue.repeat(entries[index]) }
+                for index in again { queue.putBack(entries[index]) }
             }
         }
         coordinator.slots.take(pass, try? results.last?.get().changes, in: coordinator)
