@@ -9,8 +9,8 @@
 package struct Sources: Hashable, Sendable {
     /// How it went with one source.
     package enum Outcome: Hashable, Sendable {
-        /// Some pieces have a wrong hash; the others need not be fetched again.
-        case badPieces
+        /// Pieces of this many bytes have a wrong hash; the others need not be fetched again.
+        case badPieces(byteCount: Int64)
         /// All of the file is there, and it is not the right one.
         case wrongFile(Failure)
         case failed(Failure)
@@ -94,7 +94,8 @@ package struct Sources: Hashable, Sendable {
 
     /// The most mirrors of a task; more that servers offer are ignored (contract, Limits).
     package static let mostMirrors = 100
-    /// How often pieces with a wrong hash are fetched again, each time from the next source.
+    /// How often in a row pieces with a wrong hash are fetched again without mending any, each time
+    /// from the next source; where there are more sources, each of them is asked.
     private static let mostRepairs = 5
     /// How often sources that are tried alone may overwrite what another has brought.
     private static let mostOverwrites = 4
@@ -121,6 +122,8 @@ package struct Sources: Hashable, Sendable {
     private var refusals: [Refusal] = []
     private var rest: Rest?
     private var repairs = 0
+    /// The bytes of the pieces that had a wrong hash last.
+    private var badBytes = Int64.max
     /// Sources that have failed since the last repair of pieces.
     private var failed: Set<Int> = []
     /// Sources that had a wrong file before; they are asked only after all others have failed.
@@ -284,11 +287,12 @@ package struct Sources: Hashable, Sendable {
         at now: Duration = .zero
     ) -> Next {
         switch outcome {
-        case .badPieces:
+        case .badPieces(let byteCount):
             mayMix = false
             homeIsGone = false
-            repairs += 1
-            guard repairs <= Self.mostRepairs else {
+            repairs = byteCount < badBytes ? 1 : repairs + 1
+            badBytes = byteCount
+            guard repairs <= max(Self.mostRepairs, urls.count) else {
                 return .end(.failed(Self.beyondRepair), givingUp: false)
             }
             // Any source may have some right pieces. The current one may have brought the wrong

@@ -169,7 +169,9 @@ actor Transfer {
             try await noteEnd()
             isComplete = true
             let bad = try await verify()
-            guard bad.isEmpty else { return (.badPieces, bad) }
+            guard bad.isEmpty else {
+                return (.badPieces(byteCount: SegmentMap(bad).byteCount), bad)
+            }
             attempt.tell(.verified, ["bytes": .number(content.size)])
             return nil
         } catch {

@@ -140,15 +140,33 @@ import Testing
         ),
         Row(
             what: "bad pieces are asked of the next source",
-            outcome: .badPieces,
+            outcome: .badPieces(byteCount: 9),
             stored: stored(of: 0),
             next: .ask(givingUp: false),
             position: 1
         ),
         Row(
+            what: "pieces are repaired as long as that mends some of them",
+            before: (1...9).reversed().map { (.badPieces(byteCount: $0), stored(of: 0)) }
+                + Array(repeating: (.badPieces(byteCount: 1), stored(of: 0)), count: 4),
+            outcome: .badPieces(byteCount: 1),
+            stored: stored(of: 0),
+            next: .end(.failed(beyondRepair), givingUp: false),
+            position: 1
+        ),
+        Row(
+            what: "pieces that are right at one of many sources are found there",
+            mirrors: (1...8).map { "https://mirror\($0).test/file" },
+            before: Array(repeating: (.badPieces(byteCount: 9), stored(of: 0)), count: 7),
+            outcome: .badPieces(byteCount: 9),
+            stored: stored(of: 0),
+            next: .ask(givingUp: false),
+            position: 8
+        ),
+        Row(
             what: "pieces are not repaired for ever",
-            before: Array(repeating: (.badPieces, stored(of: 0)), count: 5),
-            outcome: .badPieces,
+            before: Array(repeating: (.badPieces(byteCount: 9), stored(of: 0)), count: 5),
+            outcome: .badPieces(byteCount: 9),
             stored: stored(of: 0),
             next: .end(.failed(beyondRepair), givingUp: false),
             position: 2
