@@ -152,6 +152,13 @@ final class Transfer {
         if result != .ok { text = message ?? (failure.isEmpty ? result.description : failure) }
         var outcome = TransferOutcome(result, text)
         outcome.status = easy.number(CURLINFO_RESPONSE_CODE) ?? 0
+        // Where a part was asked for, libcurl tells the reply to ABOR: that to RETR is in its text
+        // (lib/ftp.c).
+        if result == .couldNotRetrieve, let last = text.split(separator: " ").last,
+            let reply = Int(last)
+        {
+            outcome.status = reply
+        }
         outcome.loginRefusal = replies.loginRefusal
         outcome.primaryAddress = easy.text(CURLINFO_PRIMARY_IP) ?? ""
         outcome.isFromFileServer = isFromFileServer

@@ -19,6 +19,8 @@ package final class FTPServer: Sendable {
         case ignoresRestart = "whole"
         /// REST is refused as an unknown command.
         case refusesRestart = "never"
+        /// REST is answered with 350, and RETR after it is refused.
+        case cannotSeek = "rigid"
         /// A file that is requested from an offset is replaced by `next` beside the served folder,
         /// after its date was told and before it is opened.
         case replacesLate = "late"
@@ -154,6 +156,10 @@ extension FTPServer {
                     self._restart_position = 0
 
             def ftp_RETR(self, file):
+                if oddity == "rigid" and self._restart_position:
+                    self._restart_position = 0
+                    self.respond("554 Requested action not taken: invalid REST parameter.")
+                    return
                 if oddity == "late" and self._restart_position and os.path.exists(root + ".next"):
                     os.rename(root + ".next", file)
                 return super().ftp_RETR(file)

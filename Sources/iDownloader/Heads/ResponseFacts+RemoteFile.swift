@@ -32,13 +32,15 @@ extension ResponseFacts {
     }
 
     /// Translates the refusal of a range by an FTP, SFTP or file server; nil for any other end of a
-    /// transfer.
-    init?(refusalOfPart code: CurlCode) {
-        switch code {
+    /// transfer that asked for a range.
+    init?(refusalOfPart outcome: TransferOutcome) {
+        switch outcome.result {
         case .beyondEnd: self.init(status: 416)
-        // A 206 without Content-Range makes the judge ask for the whole file and never again for a
-        // range.
+        // A 206 without Content-Range makes the judge ask for the whole file. Some servers accept
+        // REST and then refuse RETR: with 554 (RFC 1123 section 4.1.3.4), or where they cannot
+        // seek in the file.
         case .noRestart: self.init(status: 206)
+        case .couldNotRetrieve where [451, 554].contains(outcome.status): self.init(status: 206)
         default: return nil
         }
         lacksValidators = true

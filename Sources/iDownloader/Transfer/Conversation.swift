@@ -87,6 +87,7 @@ final class Conversation {
             reader: HeadReader(bytesBefore: before, now: engine.time.date),
             inbox: inbox,
             valve: valve,
+            asksForPart: route.ask.isPartial,
             keepsSmallBody: mayArrive(by: route, at: hop)
         )
         var request = hop.request(route.ask, isByHTTP2: isByHTTP2, for: attempt)

@@ -54,6 +54,7 @@ final class ResponseSink: TransferSink {
     private let inbox: TransferInbox
     private let state: Mutex<State>
     private let valve: RateValve
+    private let asksForPart: Bool
     private let keepsSmallBody: Bool
 
     /// - Parameters:
@@ -61,14 +62,17 @@ final class ResponseSink: TransferSink {
     ///   - reader: knows the headers that came before.
     ///   - inbox: where events go.
     ///   - valve: holds the body to the limits.
+    ///   - asksForPart: whether the request asks for a range.
     ///   - keepsSmallBody: whether a small body may be kept, to be made a file of in one go.
     init(
         number: TransferInbox.ConnectionNumber,
         reader: HeadReader,
         inbox: TransferInbox,
         valve: RateValve,
+        asksForPart: Bool = false,
         keepsSmallBody: Bool = false
     ) {
+        self.asksForPart = asksForPart
         self.keepsSmallBody = keepsSmallBody
         self.number = number
         self.inbox = inbox
@@ -146,7 +150,7 @@ final class ResponseSink: TransferSink {
         var event = event
         if case .ended(let outcome) = event {
             valve.disconnect()
-            if let facts = ResponseFacts(refusalOfPart: outcome.result) {
+            if asksForPart, let facts = ResponseFacts(refusalOfPart: outcome) {
                 take(facts, isFinal: true)
             }
             event = .ended(decoded(outcome))

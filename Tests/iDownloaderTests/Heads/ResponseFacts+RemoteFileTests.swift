@@ -54,9 +54,16 @@ import Testing
     @Test func `a part behind the end is none`() {
         #expect(facts(size: 4, offset: 4, length: 0).status == 416)
         #expect(facts(size: 4, offset: 4, length: 0).contentRange == .unsatisfied(total: 4))
-        #expect(ResponseFacts(refusalOfPart: .beyondEnd)?.status == 416)
-        #expect(ResponseFacts(refusalOfPart: .noRestart)?.status == 206)
-        #expect(ResponseFacts(refusalOfPart: .ok) == nil)
+        func refusal(_ result: CurlCode, _ status: Int = 0) -> Int? {
+            var outcome = TransferOutcome(result, "")
+            outcome.status = status
+            return ResponseFacts(refusalOfPart: outcome)?.status
+        }
+        #expect(refusal(.beyondEnd) == 416)
+        #expect(refusal(.noRestart) == 206)
+        #expect(refusal(.couldNotRetrieve, 554) == 206)
+        #expect(refusal(.couldNotRetrieve, 425) == nil)
+        #expect(refusal(.ok) == nil)
     }
 
     @Test func `a file without validators is vouched for by its length alone`() {

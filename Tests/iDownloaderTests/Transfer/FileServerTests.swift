@@ -126,6 +126,19 @@ import iDownloader
         }
     }
 
+    @Test func `an FTP server that accepts REST and refuses RETR after it is asked for all`()
+        async throws
+    {
+        try await withRoot { root in
+            try await withFTPServer(root: root, holdAfter: 3 << 19, oddity: .cannotSeek) { server in
+                try await interrupt(server.url("/file.bin"), then: server.letGo) { site, journal in
+                    expectComplete(Self.content, site, journal)
+                    #expect(server.commands.contains { $0.hasPrefix("REST ") })
+                }
+            }
+        }
+    }
+
     @Test func `an FTP server that knows no size of the file brings it all the same`() async throws
     {
         try await withRoot { root in
