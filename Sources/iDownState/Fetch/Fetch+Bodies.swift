@@ -138,6 +138,14 @@ extension Fetch {
         content.store(written, from: connection.route.source, coversAll: coversAll)
     }
 
+    /// Whether the recorded size is that of an earlier answer, since this one tells none.
+    ///
+    /// A mirror's body says nothing about the size of the file at the task's own URL.
+    package func onlyRemembersSize(_ id: Int) -> Bool {
+        guard let answer = requests[id]?.answer else { return false }
+        return answer.source == 0 && answer.tellsNoLength
+    }
+
     /// Returns how a lead connection answered its question, once all received bytes are stored.
     ///
     /// - Parameters:
@@ -153,6 +161,8 @@ extension Fetch {
         case .rest(_, from: 0, to: _): isWhole ? .stored : nil
         // The body was too short for the proof.
         case .sample, .rest: isWhole ? .again(.whole, content.known) : nil
+        // An earlier answer of unknown length brought more of the same version: this one was cut.
+        case nil where content.known.total == nil && wholeEnd < content.stored.end: nil
         case nil: isWhole ? .stored : nil
         }
     }

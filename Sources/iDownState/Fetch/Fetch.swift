@@ -197,7 +197,7 @@ package struct Fetch: Hashable, Sendable {
         let isOfAnother = sources.isOfAnother(memory.sources)
         if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
         if isOfAnother || !hasFailed { (learned.shortEnd, learned.wish) = (nil, Wish()) }
-        let noted = learned.wish.noted(in: known, of: home)
+        let noted = learned.wish.noted(in: known.inNewAttempt, of: home)
         content = Content(noted, segments, owner: sources.owner(by: memory.sources))
         learned.tags.beginAttempt()
     }
@@ -287,16 +287,23 @@ package struct Fetch: Hashable, Sendable {
             digestTells: hasDigest && !answer.isLead
         )
         guard answer.source != 0 else { return judgement }
-        switch judgement {
         // A mirror without ranges says nothing about the server of the task's own URL.
-        case .compare(var version) where !content.known.refusesRanges:
-            version.refusesRanges = false
+        let refusesRanges = content.known.refusesRanges
+        switch judgement {
+        case .compare(var version):
+            version.refusesRanges = refusesRanges
             return .compare(version)
+        case .prove(var version, let start):
+            version.refusesRanges = refusesRanges
+            return .prove(version, from: start)
+        case .askAgain(let ask, var version):
+            version.refusesRanges = refusesRanges
+            return .askAgain(ask, version)
         // A decoded body is checked against the digest from the task's own URL too.
         case .begin(var version) where isDecoded:
             version.checksum = content.homeDigest
             return .begin(version)
-        case .begin, .resume, .compare, .prove, .check, .complete, .askAgain, .redirect, .fail:
+        case .begin, .resume, .check, .complete, .redirect, .fail:
             return judgement
         }
     }

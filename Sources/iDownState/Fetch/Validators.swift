@@ -52,7 +52,8 @@ package struct RemoteVersion: Hashable, Sendable {
     ///
     /// If neither is known, a range is asked for as a trial.
     package var refusesRanges = false
-    /// Whether the host answered If-Range as if the file had changed although it had not.
+    /// Whether the host answered If-Range as if the file had changed although it had not, or refused
+    /// a range.
     package var dislikesIfRange = false
     /// Whether a comparison of bytes ties the bytes on disk to this version, and no validator does.
     package var restsOnProof = false
@@ -128,11 +129,25 @@ package struct RemoteVersion: Hashable, Sendable {
         return checksum != other
     }
 
-    /// The same version at a server that is not asked for a range again.
-    package var withoutRanges: RemoteVersion { ranges(served: false, refused: true) }
+    /// The same version at a server that has refused a range: it is not asked for one again in this
+    /// attempt, and in the next one without a condition.
+    package var withoutRanges: RemoteVersion {
+        var version = ranges(served: false, refused: true)
+        version.dislikesIfRange = true
+        return version
+    }
 
     /// The same version at a server that has not answered a request for a range with one.
     var withUnshownRanges: RemoteVersion { ranges(served: false, refused: refusesRanges) }
+
+    /// The same version in a new attempt: that the server refused a range may have been an accident,
+    /// unless it announces that it has none.
+    ///
+    /// Without a condition, a server that has no ranges answers with the whole file, so that to ask
+    /// for one costs no further request.
+    var inNewAttempt: RemoteVersion {
+        refusesRanges && dislikesIfRange ? ranges(served: false, refused: false) : self
+    }
 
     /// The same version at a server that has shown that it serves ranges.
     var withRanges: RemoteVersion { ranges(served: true, refused: false) }

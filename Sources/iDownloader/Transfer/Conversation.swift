@@ -441,21 +441,30 @@ final class Conversation {
         let isAll = connection.hasBroughtAll
         let isMore = showsAnotherSize(connection)
         try await storage.settle(connection)
-        if isMore { return .success(.answered(.again(.whole, RemoteVersion(total: nil)))) }
+        if isMore {
+            var version = content.known
+            version.total = nil
+            return .success(.answered(.again(.whole, version)))
+        }
         let isCut = state(of: connection)?.isCut == true
         let isWhole = outcome.result == .ok || sink.isFull || isCut || isAll
         if let answer = attempt.fetch.answer(connection.number, isWhole: isWhole) {
             return .success(.answered(answer))
         }
-        let failure = Failure(outcome, hadBody: true)
+        let failure = outcome.result == .ok ? .endedEarly : Failure(outcome, hadBody: true)
         return .failure(.failed(attempt.fetch.endedShort(failure, connection.number)))
     }
 
-    /// Whether an FTP server sent more than it announced; if so, its sizes are not trusted again.
+    /// Whether the server sent more than the recorded size, and has not announced it: an FTP server,
+    /// whose sizes are not trusted again, or an answer without a length to which an earlier one's
+    /// was applied.
     private func showsAnotherSize(_ connection: Connection) -> Bool {
-        guard connection.hop.url.isFTP, connection.route.ask.end == nil,
-            let writer = connection.writer, writer.isOverfull, writer.end == content.known.total
+        guard let writer = connection.writer, writer.isOverfull, writer.end == content.known.total
         else { return false }
+        guard connection.hop.url.isFTP else {
+            return attempt.fetch.onlyRemembersSize(connection.number)
+        }
+        guard connection.route.ask.end == nil else { return false }
         attempt.fetch.distrustSize()
         return true
     }

@@ -188,6 +188,21 @@ import iDownloader
         }
     }
 
+    @Test func `a mirror that refuses a range says nothing about the next one`() async throws {
+        try await withServer({ Sample.file.answer(to: $0) }) { next in
+            try await attempts(1) { _ in
+                Sample.file.cutOff()
+            } mirror: {
+                Self.no($0["Range"] == nil ? 503 : 501)
+            } change: {
+                $0.mirrors.append(next.url("/file.bin"))
+            } check: { site, journal, _, _ in
+                expectComplete(Sample.content, site, journal)
+                #expect(next.requests.allSatisfy { $0["Range"] != nil })
+            }
+        }
+    }
+
     /// Apache names the coding of what is compressed already, and has another version of it.
     @Test func `an encoded answer of a mirror is held against the file's length`() async throws {
         let older = ServedFile(TestContent(seed: 3, count: 600_000), entityTag: "\"older\"")

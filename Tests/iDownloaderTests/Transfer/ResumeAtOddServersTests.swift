@@ -158,6 +158,64 @@ import iDownloader
         }
     }
 
+    @Test func `a range that was refused once is asked for again by the next attempt`()
+        async throws
+    {
+        let refusal: [Step] = [.head("501 Not Implemented", [("Content-Length", "0")])]
+        let further = Sample.cut + 100_000
+        try await interrupting(then: { request in
+            switch request.number {
+            case 2: refusal
+            case 3: Sample.file.cutOff(at: further)
+            default: Sample.file.answer(to: request)
+            }
+        }) { site, journal, server in
+            try await site.run(journal)
+            #expect(journal.record.segments.prefixLength == further)
+            try await site.run(journal)
+            expectComplete(Self.content, site, journal)
+            let ranges = server.requests.map { $0["Range"] }
+            #expect(ranges == [nil, "bytes=\(Sample.cut)-", nil, "bytes=\(further)-"])
+        }
+    }
+
+    @Test func `an answer without a length that goes on behind the recorded one is another file`()
+        async throws
+    {
+        let longer = TestContent(Self.content.bytes + Sample.replaced.bytes)
+        try await resuming(Sample.file.with { $0.entityTag = nil }) { _ in
+            let head = Step.head("200 OK", [("Transfer-Encoding", "chunked")])
+            return [head, .chunk(longer.bytes), .lastChunk()]
+        } check: { site, journal, _ in
+            expectComplete(longer, site, journal)
+        }
+    }
+
+    @Test func `an answer without a length that ends before the stored bytes do was cut`()
+        async throws
+    {
+        let tag = [("ETag", "\"v1\"")]
+        let chunk = Step.chunk(Self.content.bytes)
+        try await withServer({ request in
+            switch request.number {
+            case 1: [.head("200 OK", tag + [("Transfer-Encoding", "chunked")]), chunk, .close]
+            case 2: [.head("200 OK", tag), .sendPattern(Self.content, 0..<Sample.cut), .close]
+            default: Sample.file.withoutRanges(request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                for _ in 0..<2 {
+                    try await site.run(journal)
+                    expectFailure(.serverTruncated, isTransient: true, site, journal)
+                    #expect(journal.record.segments.prefixLength == Self.count)
+                }
+                try await site.run(journal)
+                expectComplete(Self.content, site, journal)
+            }
+        }
+    }
+
     /// A network of caches passes a file on as a whole while it does not have it yet.
     @Test func `a host that ignored ranges once is asked for one again`() async throws {
         try await withServer({ request in
