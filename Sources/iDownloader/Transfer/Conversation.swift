@@ -402,7 +402,9 @@ final class Conversation {
         if judgement == nil {
             // The head was not judged yet: an empty file, a body that came at once, or no answer.
             guard outcome.result == .ok || !sink.kept.isEmpty else {
-                return .failure(.failed(Failure(outcome, hadBody: false)))
+                let isHostKnown = attempt.job.record.stretch.isHostKnown
+                let failure = Failure(outcome, hadBody: false, isHostKnown: isHostKnown)
+                return .failure(.failed(failure))
             }
             guard sink.head != nil else { return .failure(.failed(.noAnswer)) }
             let late = self.judgement(of: connection)

@@ -9,7 +9,9 @@ extension Failure {
     /// - Parameters:
     ///   - outcome: anything but success.
     ///   - hadBody: whether body bytes had come; silence is then a stall and no timeout.
-    init(_ outcome: TransferOutcome, hadBody: Bool) {
+    ///   - isHostKnown: whether the host has answered the task before; a wrong certificate is then
+    ///     more likely that of a network which wants somebody to sign in.
+    init(_ outcome: TransferOutcome, hadBody: Bool, isHostKnown: Bool = false) {
         let words =
             outcome.message.hasSuffix(".") ? String(outcome.message.dropLast()) : outcome.message
         let detail = words + "."
@@ -70,6 +72,9 @@ extension Failure {
         case .tlsConnect:
             // A handshake that was cut; an untrusted certificate has another code.
             self = .transient(.networkTLS, detail)
+        case .peerVerification where isHostKnown:
+            let text = "The connection would not be safe: the network may want a login first."
+            self = .transient(.networkTLS, detail + " " + text)
         case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
             self.init(
                 .networkTLS,

@@ -49,4 +49,36 @@ import iDownloader
             #expect(try TestFile.text(of: folder + "/access.log").isEmpty)
         }
     }
+
+    /// A network that wants somebody to sign in answers in the place of every host.
+    @Test func `where the host has answered before, a wrong certificate may pass`() async throws {
+        try await withTemporaryFolder { folder in
+            try Sample.content.write(toFile: folder + "/file.bin")
+            let certificates = try await TestCertificates(in: folder)
+            let other = try await certificates.selfSigned(in: folder)
+            let port = try FreePort.find()
+            let tls = """
+                listen 127.0.0.1:\(port) ssl; ssl_certificate \(certificates.server);
+                ssl_certificate_key \(certificates.server); error_page 404 = /busy;
+                location = /busy { return 503; }
+                keepalive_timeout 0;
+                """
+            try await withNginx(root: folder, extraConfig: tls) { _ in
+                var network = NetworkConfiguration()
+                network.certificates.file = certificates.authority
+                try await withSite(network: network) { site in
+                    let journal = try site.task("https://localhost:\(port)/later.bin")
+                    try await site.run(journal)
+                    expectFailure(.serverBusy, isTransient: true, site, journal)
+                    site.engine.network.certificates.file = other
+                    try await site.run(journal)
+                    expectFailure(.networkTLS, isTransient: true, site, journal)
+                    site.engine.network = network
+                    try Sample.content.write(toFile: folder + "/later.bin")
+                    try await site.run(journal)
+                    expectComplete(Sample.content, as: "later.bin", site, journal)
+                }
+            }
+        }
+    }
 }
