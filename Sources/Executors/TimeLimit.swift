@@ -58,11 +58,5 @@ private final class FirstAnswer<Value: Sendable>: Sendable {
 
     init(_ continuation: CheckedContinuation<Value?, Never>) { waiter = Mutex(continuation) }
 
-    func give(_ value: Value?) {
-        let first = waiter.withLock { waiter in
-            defer { waiter = nil }
-            return waiter
-        }
-        first?.resume(returning: value)
-    }
+    func give(_ value: Value?) { waiter.withLock { $0.take() }?.resume(returning: value) }
 }

@@ -3,6 +3,7 @@
 // The standard library offers normalization as an underscored interface only, and
 // FoundationEssentials has none.
 @_spi(_Unicode) import Swift
+import iDownState
 
 /// Makes the form of a text for searching and sorting, without differences of letter case and of
 /// the encoding of accents.
@@ -17,20 +18,8 @@ enum FoldedText {
     /// Folds a URL or a part of one, with percent-encoding decoded.
     static func foldURL(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return fold(text) }
-        var bytes: [UInt8] = []
-        var rest = Substring(text).utf8
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2,
-                let number = UInt8(String(Substring(digits)), radix: 16)
-            {
-                bytes.append(number)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
         // SQLite would end the text at U+0000.
-        return fold(String(decoding: bytes.filter { $0 != 0 }, as: UTF8.self))
+        let bytes = PercentEncoding.decode(text.utf8).filter { $0 != 0 }
+        return fold(String(decoding: bytes, as: UTF8.self))
     }
 }

@@ -80,13 +80,8 @@ package struct HandOverTable<Right> {
     package func provisional(
         limit: Int
     ) throws(StoreFailure) -> [(token: String, confirmAt: WallTime)] {
-        try translatingErrors {
-            var found: [(token: String, confirmAt: WallTime)] = []
-            let rows = try store.rows(.provisionalHandOvers, [limit])
-            while let row = try rows.next() {
-                found.append((store.text(row, 0), WallTime(microseconds: store.integer(row, 1))))
-            }
-            return found
+        try store.values(.provisionalHandOvers, [limit]) { row in
+            (token: store.text(row, 0), confirmAt: WallTime(microseconds: store.integer(row, 1)))
         }
     }
 }
@@ -164,7 +159,7 @@ extension TaskColumn {
             if column == .segments { return "zeroblob(0)" }
             if blobs.contains(column) { return "NULL" }
             let value = "json_extract(record, '$.\(column.name)')"
-            return olderValue(of: column).map { "coalesce(\(value), \($0))" } ?? value
+            return olderValues[column].map { "coalesce(\(value), \($0))" } ?? value
         }
         return "SELECT \(columns.joined(separator: ", ")) FROM handOver"
             + " WHERE token = ? AND state = 'provisional' AND json_valid(record)"

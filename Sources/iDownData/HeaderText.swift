@@ -15,14 +15,9 @@ enum HeaderText {
 
     /// Returns the fields; nil for text that is not an array of pairs.
     static func fields(of text: String) -> [HeaderField]? {
-        guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)) else {
-            return nil
-        }
-        var fields: [HeaderField] = []
-        for pair in pairs {
-            guard pair.count == 2 else { return nil }
-            fields.append(HeaderField(name: pair[0], value: pair[1]))
-        }
-        return fields
+        guard let pairs = try? JSONDecoder().decode([[String]].self, from: Data(text.utf8)),
+            pairs.allSatisfy({ $0.count == 2 })
+        else { return nil }
+        return pairs.map { HeaderField(name: $0[0], value: $0[1]) }
     }
 }

@@ -8,8 +8,8 @@ package struct OpeningReport: Hashable, Sendable {
         package var brokenPath: String
         /// SQLite's description of the damage.
         package var reason: String
-        package var recoveredTasks: Int
-        package var recoveredTokens: Int
+        package var recoveredTasks = 0
+        package var recoveredTokens = 0
         /// The number of tasks that were lost; nil where the damage hides it.
         package var lostTasks: Int?
     }

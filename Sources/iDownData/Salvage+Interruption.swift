@@ -47,8 +47,7 @@ extension Salvage {
                 brokenPath: broken,
                 reason: "an earlier start had not finished the recovery",
                 recoveredTasks: try Transaction(database: database, ids: ids).counts().total,
-                recoveredTokens: try Int.fetchOne(database, sql: "SELECT count(*) FROM token") ?? 0,
-                lostTasks: nil
+                recoveredTokens: try Int.fetchOne(database, sql: "SELECT count(*) FROM token") ?? 0
             )
         }
     }

@@ -16,17 +16,12 @@ struct Salvage {
     let closed: ClosedConnections
 
     func run(reason: StoreFailure, now: WallTime) throws -> OpeningReport.Recovery {
-        var recovery = OpeningReport.Recovery(
-            brokenPath: try BrokenFile.path(for: path, at: now, in: files),
-            reason: reason.description,
-            recoveredTasks: 0,
-            recoveredTokens: 0,
-            lostTasks: nil
-        )
+        let broken = try BrokenFile.path(for: path, at: now, in: files)
+        var recovery = OpeningReport.Recovery(brokenPath: broken, reason: reason.description)
         try removeUnfinished()
         do {
             try makeNew(&recovery)
-            try moveAside(to: recovery.brokenPath)
+            try moveAside(to: broken)
             try activateNew()
         } catch {
             // Once the damaged database is moved, the next start needs the new one. Before that, the

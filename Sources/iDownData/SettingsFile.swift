@@ -345,36 +345,25 @@ package struct SettingsFile: Sendable {
     /// - Returns: the first such key; nil where there is none.
     private static func keyGivenTwice(in bytes: [UInt8]) -> String? {
         var keys: Set<String> = []
-        var (depth, start) = (0, nil as Int?)
-        // A key follows an opening brace or a comma of the object itself.
-        var isBeforeKey = false
-        var place = 0
+        var (depth, text, place) = (0, bytes[..<0], 0)
         while place < bytes.count {
-            defer { place += 1 }
-            if let first = start {
-                // A quote after a backslash does not end the string.
-                if bytes[place] == UInt8(ascii: "\\") {
-                    place += 1
-                    continue
-                }
-                guard bytes[place] == UInt8(ascii: "\"") else { continue }
-                start = nil
-                guard isBeforeKey else { continue }
-                isBeforeKey = false
-                let text = Data(bytes[first...place])
-                guard let key = try? JSONDecoder().decode(String.self, from: text) else { continue }
-                guard keys.insert(key).inserted else { return key }
-                continue
-            }
             switch bytes[place] {
-            case UInt8(ascii: "\""): start = place
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                isBeforeKey = depth == 1
+            case UInt8(ascii: "\""):
+                let start = place
+                repeat {
+                    // A quote after a backslash does not end the string.
+                    place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+                } while place < bytes.count && bytes[place] != UInt8(ascii: "\"")
+                text = bytes[start...].prefix(place - start + 1)
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            case UInt8(ascii: ","): isBeforeKey = depth == 1
+            // In the object itself a colon follows its keys alone.
+            case UInt8(ascii: ":") where depth == 1:
+                let key = try? JSONDecoder().decode(String.self, from: Data(text))
+                if let key, !keys.insert(key).inserted { return key }
             default: break
             }
+            place += 1
         }
         return nil
     }

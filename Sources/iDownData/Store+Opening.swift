@@ -18,16 +18,44 @@ extension Store {
         fileFaults: (@Sendable () -> Int32?)? = nil,
         blocks: Bool = false
     ) throws(StoreFailure) -> (store: Store, report: OpeningReport) {
+        let files = Files(faults: fileFaults)
         let reserve = SpaceReserve(folder: folder)
-        let open = { () throws(StoreFailure) in
-            try Self.open(
-                folder,
-                now: now,
-                commitFaults,
-                Files(faults: fileFaults),
-                reserve,
-                blocks
-            )
+        func open() throws(StoreFailure) -> (store: Store, report: OpeningReport) {
+            try translatingErrors {
+                let path = folder + "/tasks.sqlite"
+                try files.makePrivateFolder(folder)
+                try reserve.giveForOpening()
+                let ids = try IDReservation(folder: folder, files: files)
+                let file = DatabaseFile(path: path, files: files)
+                let salvage = Salvage(path: path, ids: ids, files: files, closed: file.closed)
+                let broken = try salvage.finish(now: now)
+                // A crash right after the file was made leaves it empty, before the first id is given.
+                let isNew = try files.status(path) == nil || file.isEmpty && ids.bound == 0
+                var report = OpeningReport(isNew: isNew, recovery: nil)
+                if !isNew, let damage = try file.damage() {
+                    report.recovery = try salvage.run(reason: damage, now: now)
+                }
+                let pool = try file.open()
+                if let broken, report.recovery == nil {
+                    report.recovery = try salvage.recovery(from: broken, in: pool)
+                }
+                try alignIDs(ids, in: pool)
+                // On a full disk the file keeps its size.
+                try? file.shrink(pool)
+                // A crash leaves pages in the log that may hold secrets which no record has any more.
+                _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+                let quickReader = try file.openQuickReader()
+                let store = Store(
+                    pool: pool,
+                    quickReader: quickReader,
+                    closed: file.closed,
+                    ids: ids,
+                    reserve: reserve,
+                    faults: commitFaults,
+                    blocks: blocks
+                )
+                return (store, report)
+            }
         }
         let opened: (store: Store, report: OpeningReport)
         do {
@@ -50,51 +78,6 @@ extension Store {
             return nil
         } catch {
             return error
-        }
-    }
-
-    private static func open(
-        _ folder: String,
-        now: WallTime,
-        _ commitFaults: (@Sendable () -> Bool)?,
-        _ files: Files,
-        _ reserve: SpaceReserve,
-        _ blocks: Bool
-    ) throws(StoreFailure) -> (store: Store, report: OpeningReport) {
-        try translatingErrors {
-            let path = folder + "/tasks.sqlite"
-            try files.makePrivateFolder(folder)
-            try reserve.giveForOpening()
-            let ids = try IDReservation(folder: folder, files: files)
-            let file = DatabaseFile(path: path, files: files)
-            let salvage = Salvage(path: path, ids: ids, files: files, closed: file.closed)
-            let broken = try salvage.finish(now: now)
-            // A crash right after the file was made leaves it empty, before the first id is given.
-            let isNew = try files.status(path) == nil || file.isEmpty && ids.bound == 0
-            var report = OpeningReport(isNew: isNew, recovery: nil)
-            if !isNew, let damage = try file.damage() {
-                report.recovery = try salvage.run(reason: damage, now: now)
-            }
-            let pool = try file.open()
-            if let broken, report.recovery == nil {
-                report.recovery = try salvage.recovery(from: broken, in: pool)
-            }
-            try alignIDs(ids, in: pool)
-            // On a full disk the file keeps its size.
-            try? file.shrink(pool)
-            // A crash leaves pages in the log that may hold secrets which no record has any more.
-            _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-            let quickReader = try file.openQuickReader()
-            let store = Store(
-                pool: pool,
-                quickReader: quickReader,
-                closed: file.closed,
-                ids: ids,
-                reserve: reserve,
-                faults: commitFaults,
-                blocks: blocks
-            )
-            return (store, report)
         }
     }
 

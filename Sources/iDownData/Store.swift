@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// The durable list of tasks: `tasks.sqlite` in the state folder.
@@ -254,11 +255,6 @@ extension Transaction {
 }
 
 extension Store {
-    /// The version of the SQLite library in use; empty if it cannot be read.
-    package static var libraryVersion: String {
-        let version = try? DatabaseQueue().read { database in
-            try String.fetchOne(database, sql: "SELECT sqlite_version()")
-        }
-        return (version ?? nil) ?? ""
-    }
+    /// The version of the SQLite library in use.
+    package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 }

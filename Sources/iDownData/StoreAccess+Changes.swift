@@ -66,17 +66,9 @@ extension StoreAccess {
         changedAfter place: ChangePlace,
         _ body: (TaskRecord) throws -> Bool
     ) throws {
-        let isWhole = try forEachRecord(
-            database.cachedStatement(sql: TaskColumn.selectChangedWith),
-            [place.serial, place.id],
-            body
-        )
-        guard isWhole else { return }
-        try forEachRecord(
-            database.cachedStatement(sql: TaskColumn.selectChangedAfter),
-            [place.serial],
-            body
-        )
+        guard try forEachRecord(TaskColumn.selectChangedWith, [place.serial, place.id], body)
+        else { return }
+        try forEachRecord(TaskColumn.selectChangedAfter, [place.serial], body)
     }
 
     /// Returns the tasks that were removed after this serial, in the order of the removals.
@@ -96,12 +88,7 @@ extension StoreAccess where Right == ReadWrite {
     /// Returns the serial of this transaction: higher than that of every commit before it.
     package func makeSerial() throws(StoreFailure) -> Int64 {
         if let serial = numbers.serial { return serial }
-        let reserved: Int64
-        do {
-            reserved = try ids.reserveSerial()
-        } catch {
-            throw .file(error)
-        }
+        let reserved = try translatingErrors { try ids.reserveSerial() }
         let serial = integer(try listRow(.takeSerial, [reserved]), 0)
         ids.noteSerial(serial)
         numbers.serial = serial

@@ -29,14 +29,7 @@ extension StoreAccess {
 
     /// Returns the keys of all kept logins, each key once.
     package func loginKeys(limit: Int) throws(StoreFailure) -> [LoginKey] {
-        try translatingErrors {
-            var keys: [LoginKey] = []
-            let rows = try rows(.loginKeys, [limit])
-            while let row = try rows.next() {
-                if let key = LoginKey(rawValue: text(row, 0)) { keys.append(key) }
-            }
-            return keys
-        }
+        try values(.loginKeys, [limit]) { row in LoginKey(rawValue: text(row, 0)) }
     }
 
     /// Returns the tasks that failed, or wait for a retry, because their kept logins could not be

@@ -70,10 +70,10 @@ extension StoreAccess {
 
     /// Returns the tasks in back-off with the times of their next tries, the earliest first.
     package func tasksInBackOff() throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
-        var retrying: [(id: TaskID, at: WallTime)] = []
-        try forEachRow(.inBackOff) { id, row in
-            retrying.append((id, WallTime(microseconds: integer(row, 1))))
+        try values(.inBackOff) { row in
+            TaskID(rawValue: integer(row, 0)).map { id in
+                (id: id, at: WallTime(microseconds: integer(row, 1)))
+            }
         }
-        return retrying
     }
 }

@@ -37,7 +37,7 @@ extension StoreAccess {
     /// - Parameter body: receives each task; returns whether to go on.
     /// - Throws: `StoreFailure.database`, or what `body` throws.
     package func forEachTask(_ body: (TaskRecord) throws -> Bool) throws {
-        try forEachRecord(database.cachedStatement(sql: TaskColumn.selectInOrder)) { record in
+        try forEachRecord(TaskColumn.selectInOrder) { record in
             try record.intent == .remove || body(record)
         }
     }
@@ -53,29 +53,28 @@ extension StoreAccess {
         in kind: TaskState.Kind,
         _ body: (TaskRecord) throws -> Bool
     ) throws {
-        try forEachRecord(
-            database.cachedStatement(sql: TaskColumn.selectInState),
-            [kind.rawValue],
-            body
-        )
+        try forEachRecord(TaskColumn.selectInState, [kind.rawValue], body)
     }
 
     /// Calls `body` with each task that a statement finds, but for those that cannot be read.
     ///
     /// - Parameters:
-    ///   - statement: makes the statement, whose columns are those of a task.
+    ///   - sql: the statement, whose columns are those of a task.
     ///   - arguments: the statement's arguments.
+    ///   - isKept: whether the connection keeps the statement prepared.
     ///   - body: receives each task; returns whether to go on.
     /// - Returns: whether `body` has received all tasks.
     /// - Throws: `StoreFailure.database`, or what `body` throws.
     @discardableResult
     func forEachRecord(
-        _ statement: @autoclosure () throws -> Statement,
+        _ sql: String,
         _ arguments: StatementArguments = StatementArguments(),
+        isKept: Bool = true,
         _ body: (TaskRecord) throws -> Bool
     ) throws -> Bool {
         let (statement, ids) = try translatingErrors {
-            let statement = try statement()
+            let statement =
+                try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
             return (statement, try Int64.fetchCursor(statement, arguments: arguments))
         }
         while try translatingErrors({ try ids.next() }) != nil {
@@ -214,12 +213,12 @@ extension StoreAccess {
 
     /// Returns the downloading tasks, in the order of their starts.
     package func running() throws(StoreFailure) -> [Scheduler.Running] {
-        var running: [Scheduler.Running] = []
-        try forEachRow(.running) { id, row in
-            let priority = Int32(clamping: integer(row, 1))
-            running.append(.init(id: id, priority: priority, startOrder: integer(row, 2)))
+        try values(.running) { row in
+            TaskID(rawValue: integer(row, 0)).map { id in
+                let priority = Int32(clamping: integer(row, 1))
+                return Scheduler.Running(id: id, priority: priority, startOrder: integer(row, 2))
+            }
         }
-        return running
     }
 
     /// Returns the tasks with an intent, whose files must still be published, removed or discarded,
@@ -278,23 +277,23 @@ extension StoreAccess {
         _ query: Query,
         _ arguments: StatementArguments = StatementArguments()
     ) throws(StoreFailure) -> [TaskID] {
-        var ids: [TaskID] = []
-        try forEachRow(query, arguments) { id, _ in ids.append(id) }
-        return ids
+        try values(query, arguments) { row in TaskID(rawValue: integer(row, 0)) }
     }
 
-    /// Calls `body` with each row of a query whose first column is a task's id.
-    func forEachRow(
+    /// Returns what `make` makes of each row that a query finds, without those of which it makes
+    /// nothing.
+    func values<Value>(
         _ query: Query,
         _ arguments: StatementArguments = StatementArguments(),
-        _ body: (TaskID, Row) -> Void
-    ) throws(StoreFailure) {
+        _ make: (Row) -> Value?
+    ) throws(StoreFailure) -> [Value] {
         try translatingErrors {
+            var values: [Value] = []
             let rows = try rows(query, arguments)
             while let row = try rows.next() {
-                guard let id = TaskID(rawValue: integer(row, 0)) else { continue }
-                body(id, row)
+                if let value = make(row) { values.append(value) }
             }
+            return values
         }
     }
 

@@ -20,11 +20,7 @@ extension StoreAccess {
     ) throws -> Int {
         let total = try total(of: search)
         guard search.limit > 0, search.offset < total else { return total }
-        try forEachRecord(
-            database.makeStatement(sql: search.recordsStatement),
-            arguments(of: search),
-            body
-        )
+        try forEachRecord(search.recordsStatement, arguments(of: search), isKept: false, body)
         return total
     }
 

@@ -10,11 +10,7 @@ extension StoreAccess where Right == ReadWrite {
         if numbers.nextID == nil { numbers.nextID = try nextID() }
         guard let number = numbers.nextID, number < .max, let id = TaskID(rawValue: number)
         else { throw .idsExhausted }
-        do {
-            try ids.reserve(through: number)
-        } catch {
-            throw .file(error)
-        }
+        try translatingErrors { try ids.reserve(through: number) }
         numbers.nextID = number + 1
         return id
     }
@@ -41,8 +37,8 @@ extension StoreAccess where Right == ReadWrite {
         _ record: TaskRecord,
         from before: TaskRecord
     ) throws(StoreFailure) {
-        guard let update = TaskColumn.update(record, from: before) else { return }
-        try execute(update)
+        guard let difference = Difference(record, from: before) else { return }
+        try make(difference, where: "id = ?", record.id.rawValue.databaseValue)
         guard record.text != before.text else { return }
         try execute(Query.updateText.rawValue, texts(of: record))
     }
@@ -77,15 +73,25 @@ extension StoreAccess where Right == ReadWrite {
     ) throws(StoreFailure) {
         for (difference, ids) in tasks {
             let list = "[\(ids.map(String.init).joined(separator: ","))]"
-            try execute(TaskColumn.update(difference, of: list))
+            let condition = "id IN (SELECT value FROM json_each(?))"
+            try make(difference, where: condition, list.databaseValue)
         }
     }
 
-    private func execute(_ update: TaskColumn.Update) throws(StoreFailure) {
-        guard !update.isKept else { return _ = try execute(update.sql, update.arguments) }
-        try translatingErrors {
-            try database.execute(sql: update.sql, arguments: update.arguments)
-        }
+    /// Makes a difference in the tasks of a condition, which names them by its one argument.
+    private func make(
+        _ difference: Difference,
+        where condition: String,
+        _ ids: DatabaseValue
+    ) throws(StoreFailure) {
+        let (start, isKept) = TaskColumn.updateStatement(difference.columns)
+        let sql = "\(start) WHERE \(condition)"
+        // From an array of one known type GRDB would read each by a key path, which takes longer than
+        // to bind it.
+        let values = (difference.values + [ids]).map { $0 as (any DatabaseValueConvertible)? }
+        let arguments = StatementArguments(values)
+        guard !isKept else { return _ = try execute(sql, arguments) }
+        try translatingErrors { try database.execute(sql: sql, arguments: arguments) }
     }
 
     private func texts(of record: TaskRecord) -> StatementArguments {

@@ -45,14 +45,16 @@ package enum StoreFailure: Error, Hashable, Sendable {
         }
     }
 
+    /// SQLite's extended result code; nil for what is no error of SQLite.
+    private var resultCode: ResultCode? {
+        if case .database(let code, _) = self { ResultCode(rawValue: code) } else { nil }
+    }
+
     /// Whether a read-only connection met an unfinished change that a crash left:
     /// sqlite.org/rescode.html.
     var needsRecovery: Bool {
-        guard case .database(let code, _) = self else { return false }
-        let codes: [ResultCode] = [
-            .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTINIT,
-        ]
-        return codes.contains { $0.rawValue == code }
+        [.SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTINIT]
+            .contains(resultCode)
     }
 
     /// Whether the disk has no room left.
@@ -68,16 +70,11 @@ package enum StoreFailure: Error, Hashable, Sendable {
     }
 
     /// Whether another connection holds a lock on the database at this moment.
-    var isBusy: Bool {
-        guard case .database(let code, _) = self else { return false }
-        return ResultCode(rawValue: code & 0xff) == .SQLITE_BUSY
-    }
+    var isBusy: Bool { resultCode?.primaryResultCode == .SQLITE_BUSY }
 
     /// Whether the file's content is damaged, the only kind of error for which it is moved aside.
     var isCorruption: Bool {
-        guard case .database(let code, _) = self else { return false }
-        let primary = ResultCode(rawValue: code & 0xff)
-        return primary == .SQLITE_CORRUPT || primary == .SQLITE_NOTADB
+        [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(resultCode?.primaryResultCode)
     }
 }
 

@@ -23,21 +23,13 @@ enum TaskColumn: Int, CaseIterable {
 
     /// The columns that version 1 of the table did not have, with the SQL value of each for a task
     /// in an older table.
-    private static let added: [(column: TaskColumn, older: String)] = [
-        (.loginKey, "NULL"), (.hasLogins, "0"), (.listedTasks, "NULL"),
-        (.retryFor, "86400"), (.waited, "0"), (.hostHasAnswered, "0"), (.metalinkReach, "NULL"),
-        (.serial, "1"),
-        (.cookies, "NULL"), (.isPrivate, "0"),
-        (.moveKind, "NULL"), (.moveDirectory, "NULL"), (.moveWish, "NULL"), (.moveName, "NULL"),
-        (.moveDevice, "NULL"), (.moveInode, "NULL"),
-        (.addedBy, "NULL"), (.isFromElsewhere, "0"),
+    static let olderValues: [TaskColumn: String] = [
+        .loginKey: "NULL", .hasLogins: "0", .listedTasks: "NULL", .retryFor: "86400", .waited: "0",
+        .hostHasAnswered: "0", .metalinkReach: "NULL", .serial: "1", .cookies: "NULL",
+        .isPrivate: "0", .moveKind: "NULL", .moveDirectory: "NULL", .moveWish: "NULL",
+        .moveName: "NULL", .moveDevice: "NULL", .moveInode: "NULL", .addedBy: "NULL",
+        .isFromElsewhere: "0",
     ]
-
-    /// The SQL value of the column for a task that was stored before there was the column; nil where
-    /// version 1 has it.
-    static func olderValue(of column: TaskColumn) -> String? {
-        added.first { $0.column == column }?.older
-    }
 
     /// The column's name in SQL.
     var name: String { Self.allNames[rawValue] }
@@ -150,7 +142,7 @@ enum TaskColumn: Int, CaseIterable {
     ///   in a table that was brought up to date.
     static func select(whereColumn exists: (TaskColumn) -> Bool) -> String {
         let columns = allCases.map { column in
-            guard let older = olderValue(of: column), !exists(column) else { return column.name }
+            guard let older = olderValues[column], !exists(column) else { return column.name }
             return older
         }
         return "SELECT \(columns.joined(separator: ", ")) FROM task"
@@ -234,50 +226,14 @@ enum TaskColumn: Int, CaseIterable {
         }
     }
 
-    /// A statement that stores changed columns.
-    struct Update {
-        let sql: String
-        let arguments: StatementArguments
-        /// Whether the connection keeps it prepared: an update of columns that were seldom changed
-        /// together is made anew each time, or clients that edit in thousands of ways would make the
-        /// service grow.
-        let isKept: Bool
-
-        fileprivate init(_ difference: Difference, where condition: String, _ ids: DatabaseValue) {
-            let (start, isKept) = TaskColumn.updateStatement(difference.columns)
-            sql = start + condition
-            self.isKept = isKept
-            // From an array of one known type GRDB would read each by a key path, which takes longer
-            // than to bind it.
-            let values = difference.values + [ids]
-            arguments = StatementArguments(values.map { $0 as (any DatabaseValueConvertible)? })
-        }
-    }
-
-    /// The statement that stores what has changed in a record.
+    /// The beginning of the statement that sets some columns, and whether connections keep it
+    /// prepared.
     ///
     /// Unchanged columns are left out, because SQLite updates the indexes of every column that it
-    /// sets, even to an equal value.
-    ///
-    /// - Returns: Nil where nothing has changed.
-    static func update(_ record: TaskRecord, from before: TaskRecord) -> Update? {
-        Difference(record, from: before).map {
-            Update($0, where: " WHERE id = ?", record.id.rawValue.databaseValue)
-        }
-    }
-
-    /// The statement that makes the same difference in several tasks, whose ids are a JSON array.
-    static func update(_ difference: Difference, of ids: String) -> Update {
-        Update(
-            difference,
-            where: " WHERE id IN (SELECT value FROM json_each(?))",
-            ids.databaseValue
-        )
-    }
-
-    /// The beginning of the statement that sets some columns, and whether it is one of those that
-    /// are kept: the first ones.
-    private static func updateStatement(_ columns: [TaskColumn]) -> (sql: String, isKept: Bool) {
+    /// sets, even to an equal value. Only the first statements are kept: an update of columns that
+    /// were seldom changed together is made anew each time, or clients that edit in thousands of
+    /// ways would make the service grow.
+    static func updateStatement(_ columns: [TaskColumn]) -> (sql: String, isKept: Bool) {
         updateStatements.withLock { known in
             if let sql = known[columns] { return (sql, true) }
             let sql =

@@ -29,21 +29,21 @@ struct TaskRow {
     ///
     /// - Throws: `StoreFailure.corruptRecord` with the first column that no idown would write.
     func record() throws(StoreFailure) -> TaskRecord {
-        guard let id = TaskID(rawValue: try integer(.id)) else { throw corrupt(.id) }
+        guard let id = TaskID(rawValue: try value(.id)) else { throw corrupt(.id) }
         var record = TaskRecord(
             id: id,
             request: try request(),
-            createdAt: WallTime(microseconds: try integer(.createdAt)),
-            priority: try number(.priority),
+            createdAt: WallTime(microseconds: try value(.createdAt)),
+            priority: try value(.priority),
             speedLimit: try count(.speedLimit)
         )
         record.serial = try count(.serial)
         record.state = try state()
-        record.attempt = AttemptNumber(rawValue: try integer(.attempt))
+        record.attempt = AttemptNumber(rawValue: try value(.attempt))
         record.startOrder = try count(.startOrder)
-        record.tries = try number(.tries)
+        record.tries = try value(.tries)
         record.waited = .microseconds(try count(.waited))
-        record.hostHasAnswered = try flag(.hostHasAnswered)
+        record.hostHasAnswered = try value(.hostHasAnswered)
         record.stretchStart = try count(.stretchStart)
         record.failure = try failure()
         record.file = try file(.fileName, .fileDevice, .fileInode)
@@ -58,7 +58,7 @@ struct TaskRow {
     }
 
     private func request() throws(StoreFailure) -> TaskRequest {
-        var request = TaskRequest(url: try text(.url), directory: try text(.directory))
+        var request = TaskRequest(url: try value(.url), directory: try value(.directory))
         if let text: String = try optional(.headers) {
             guard let fields = HeaderText.fields(of: text) else { throw corrupt(.headers) }
             request.headers = fields
@@ -71,15 +71,15 @@ struct TaskRow {
         request.referrer = try optional(.referrer)
         request.userAgent = try optional(.userAgent)
         request.cookies = try optional(.cookies)
-        request.isPrivate = try flag(.isPrivate)
+        request.isPrivate = try value(.isPrivate)
         request.connections = try connections()
         request.mirrors = (try optional(.mirrors)).map { MirrorText.mirrors(of: $0) } ?? []
         request.keptLogins = try name(.loginKey)
         request.checksum = try checksum(.checksum)
         request.expectedSize = try optional(.expectedSize)
         request.retryFor = try count(.retryFor)
-        request.hasPieceHashes = try flag(.hasPieceHashes)
-        request.usesStoredLogins = try flag(.usesStoredLogins)
+        request.hasPieceHashes = try value(.hasPieceHashes)
+        request.usesStoredLogins = try value(.usesStoredLogins)
         request.metalinkReach = try optional(.metalinkReach)
         request.whenDone = try name(.whenDone)
         request.owner = try optional(.owner)
@@ -114,9 +114,9 @@ struct TaskRow {
     }
 
     private func hold() throws(StoreFailure) -> Hold {
-        switch try text(.hold) {
+        switch try value(.hold) as String {
         case "queue": .queue
-        case "retry": .retry(at: WallTime(microseconds: try integer(.retryAt)))
+        case "retry": .retry(at: WallTime(microseconds: try value(.retryAt)))
         case "offline": .offline
         case "metered": .metered
         case "battery": .battery
@@ -129,7 +129,7 @@ struct TaskRow {
     private func intent() throws(StoreFailure) -> Intent? {
         switch try optional(.intent) as String? {
         case nil: nil
-        case "publish": .publish(name: try text(.intentName))
+        case "publish": .publish(name: try value(.intentName))
         case "discard": .discard
         case "remove": .remove
         default: throw corrupt(.intent)
@@ -138,13 +138,13 @@ struct TaskRow {
 
     private func move() throws(StoreFailure) -> Move? {
         guard let kind = try optional(.moveKind) as String? else { return nil }
-        let directory = try text(.moveDirectory)
+        let directory: String = try value(.moveDirectory)
         let file = try file(.moveName, .moveDevice, .moveInode)
         switch (kind, file) {
         case ("to", _):
-            return .to(Move.Place(directory: directory, name: try text(.moveWish)), made: file)
+            return .to(Move.Place(directory: directory, name: try value(.moveWish)), made: file)
         case ("copied", let file?):
-            return .copied(Move.Place(directory: directory, name: try text(.moveWish)), file)
+            return .copied(Move.Place(directory: directory, name: try value(.moveWish)), file)
         case ("from", let file?):
             return .from(directory: directory, file)
         default:
@@ -156,8 +156,8 @@ struct TaskRow {
         guard let code: FailureCode = try name(.failureCode) else { return nil }
         return Failure(
             code,
-            try text(.failureMessage),
-            isTransient: try flag(.failureIsTransient),
+            try value(.failureMessage),
+            isTransient: try value(.failureIsTransient),
             retryAfter: try optional(.failureRetryAfter).map { .microseconds($0 as Int64) },
             neededSpace: try optional(.failureNeededSpace)
         )
@@ -171,27 +171,27 @@ struct TaskRow {
         guard let name: String = try optional(nameColumn) else { return nil }
         return LocalFile(
             name: name,
-            fileSystem: UInt64(bitPattern: try integer(device)),
-            mark: UInt64(bitPattern: try integer(inode))
+            fileSystem: UInt64(bitPattern: try value(device)),
+            mark: UInt64(bitPattern: try value(inode))
         )
     }
 
     private func remote() throws(StoreFailure) -> RemoteVersion {
         var remote = RemoteVersion(total: try optional(.total))
-        remote.mimeType = try text(.mimeType)
-        remote.servesRanges = try flag(.servesRanges)
-        remote.refusesRanges = try flag(.refusesRanges)
-        remote.dislikesIfRange = try flag(.dislikesIfRange)
-        remote.restsOnProof = try flag(.restsOnProof)
-        remote.needsProof = try flag(.needsProof)
-        remote.isFromElsewhere = try flag(.isFromElsewhere)
+        remote.mimeType = try value(.mimeType)
+        remote.servesRanges = try value(.servesRanges)
+        remote.refusesRanges = try value(.refusesRanges)
+        remote.dislikesIfRange = try value(.dislikesIfRange)
+        remote.restsOnProof = try value(.restsOnProof)
+        remote.needsProof = try value(.needsProof)
+        remote.isFromElsewhere = try value(.isFromElsewhere)
         if let opaque: String = try optional(.entityTag) {
-            remote.entityTag = EntityTag(opaque: opaque, isWeak: try flag(.entityTagIsWeak))
+            remote.entityTag = EntityTag(opaque: opaque, isWeak: try value(.entityTagIsWeak))
         }
         if let field: String = try optional(.lastModified) {
             remote.lastModified = LastModified(
                 field: field,
-                isStrong: try flag(.lastModifiedIsStrong)
+                isStrong: try value(.lastModifiedIsStrong)
             )
         }
         remote.checksum = try checksum(.remoteChecksum)
@@ -223,32 +223,19 @@ extension TaskRow {
         return value
     }
 
-    private func integer(_ column: TaskColumn) throws(StoreFailure) -> Int64 {
-        try number(column)
-    }
-
-    private func number<Number: FixedWidthInteger & DatabaseValueConvertible>(
+    /// The column's value; a failure for NULL and for another type.
+    private func value<Value: DatabaseValueConvertible>(
         _ column: TaskColumn
-    ) throws(StoreFailure) -> Number {
-        guard let value: Number = try optional(column) else { throw corrupt(column) }
+    ) throws(StoreFailure) -> Value {
+        guard let value: Value = try optional(column) else { throw corrupt(column) }
         return value
     }
 
     /// A number of bytes.
     private func count(_ column: TaskColumn) throws(StoreFailure) -> Int64 {
-        let value = try integer(column)
-        guard value >= 0 else { throw corrupt(column) }
-        return value
-    }
-
-    private func text(_ column: TaskColumn) throws(StoreFailure) -> String {
-        guard let value: String = try optional(column) else { throw corrupt(column) }
-        return value
-    }
-
-    private func flag(_ column: TaskColumn) throws(StoreFailure) -> Bool {
-        guard let value: Bool = try optional(column) else { throw corrupt(column) }
-        return value
+        let count: Int64 = try value(column)
+        guard count >= 0 else { throw corrupt(column) }
+        return count
     }
 
     /// An enumeration by its name; nil for NULL, a failure for an unknown one.

@@ -162,10 +162,7 @@ extension RateBudget {
     }
 
     /// Returns bytes that a connection has taken and could not use.
-    package mutating func giveBack(_ count: Int, for stream: Stream) {
-        pool.giveBack(count)
-        tasks[stream.task]?.giveBack(count)
-    }
+    package mutating func giveBack(_ count: Int, for stream: Stream) { charge(-count, for: stream) }
 
     private mutating func charge(_ count: Int, for stream: Stream) {
         pool.take(count)

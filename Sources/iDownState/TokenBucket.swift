@@ -35,11 +35,8 @@ struct TokenBucket: Sendable {
         bytes = min(bytes, max(Double(limit) * (depth / .seconds(1)), Double(least)))
     }
 
+    /// Takes bytes; a negative count gives them back.
     mutating func take(_ count: Int) {
         if limit > 0 { bytes -= Double(count) }
-    }
-
-    mutating func giveBack(_ count: Int) {
-        if limit > 0 { bytes += Double(count) }
     }
 }

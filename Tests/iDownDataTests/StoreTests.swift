@@ -117,7 +117,10 @@ import iDownTesting
                 if number & 256 != 0 { record.speedLimit = 6 }
                 return record
             }
-            let kept = records.count { TaskColumn.update($0, from: first)?.isKept == true }
+            let kept = records.count { record in
+                Difference(record, from: first)
+                    .map { TaskColumn.updateStatement($0.columns).isKept } == true
+            }
             #expect(kept <= TaskColumn.mostKept)
             let last = records[510]
             try await store.commit { transaction in

@@ -38,12 +38,7 @@ package enum Ask: Hashable, Sendable {
     }
 
     /// Whether the request asks for a range.
-    package var isPartial: Bool {
-        switch self {
-        case .whole: false
-        case .rest, .part, .overlap, .sample, .ending: true
-        }
-    }
+    package var isPartial: Bool { self != .whole }
 
     /// The value of If-Range; nil where the request has no condition.
     package var ifRange: String? {

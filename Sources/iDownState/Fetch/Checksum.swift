@@ -82,18 +82,9 @@ extension Checksum {
     }
 
     private static func bytes(ofHexadecimal digits: Substring.UTF8View) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for digit in digits {
-            guard let value = digit.hexadecimalValue else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return high == nil ? bytes : nil
+        let values = digits.compactMap(\.hexadecimalValue)
+        guard values.count == digits.count, values.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
     }
 }
 

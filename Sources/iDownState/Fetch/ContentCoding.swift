@@ -16,14 +16,9 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     /// - Returns: the codings in the order in which they were applied, none for `identity`; nil
     ///   where one of them is unknown.
     package static func list(_ field: String) -> [ContentCoding]? {
-        var codings: [ContentCoding] = []
-        let words = field.split(whereSeparator: { $0 == "," || $0 == " " })
-        for word in words where word != "identity" {
-            // RFC 9110 section 8.4.1.3: `x-gzip` is an old name of `gzip`.
-            guard let coding = word == "x-gzip" ? .gzip : ContentCoding(rawValue: String(word))
-            else { return nil }
-            codings.append(coding)
-        }
-        return codings
+        let words = field.split { $0 == "," || $0 == " " }.filter { $0 != "identity" }
+        // RFC 9110 section 8.4.1.3: `x-gzip` is an old name of `gzip`.
+        let codings = words.compactMap { Self(rawValue: $0 == "x-gzip" ? "gzip" : String($0)) }
+        return codings.count == words.count ? codings : nil
     }
 }

@@ -287,25 +287,12 @@ package struct Fetch: Hashable, Sendable {
             digestTells: hasDigest && !answer.isLead
         )
         guard answer.source != 0 else { return judgement }
-        // A mirror without ranges says nothing about the server of the task's own URL.
-        let refusesRanges = content.known.refusesRanges
-        switch judgement {
-        case .compare(var version):
-            version.refusesRanges = refusesRanges
-            return .compare(version)
-        case .prove(var version, let start):
-            version.refusesRanges = refusesRanges
-            return .prove(version, from: start)
-        case .askAgain(let ask, var version):
-            version.refusesRanges = refusesRanges
-            return .askAgain(ask, version)
         // A decoded body is checked against the digest from the task's own URL too.
-        case .begin(var version) where isDecoded:
+        if isDecoded, case .begin(var version) = judgement {
             version.checksum = content.homeDigest
             return .begin(version)
-        case .begin, .resume, .check, .complete, .redirect, .fail:
-            return judgement
         }
+        return judgement.keepingRanges(of: content.known)
     }
 
     /// Returns the head as it is judged: a mirror that a digest vouches for is taken to have the

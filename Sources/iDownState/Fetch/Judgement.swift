@@ -41,6 +41,22 @@ package enum Judgement: Hashable, Sendable {
         }
     }
 
+    /// The same judgement of a mirror's answer, which says nothing about the ranges of the server that
+    /// gave the bytes on disk.
+    func keepingRanges(of known: RemoteVersion) -> Judgement {
+        func corrected(_ version: RemoteVersion) -> RemoteVersion {
+            var version = version
+            version.refusesRanges = known.refusesRanges
+            return version
+        }
+        return switch self {
+        case .compare(let version): .compare(corrected(version))
+        case .prove(let version, let start): .prove(corrected(version), from: start)
+        case .askAgain(let ask, let version): .askAgain(ask, corrected(version))
+        case .begin, .resume, .check, .complete, .redirect, .fail: self
+        }
+    }
+
     /// Why the answer is useless; nil where it is useful.
     package var failure: Failure? {
         if case .fail(let failure) = self { return failure }

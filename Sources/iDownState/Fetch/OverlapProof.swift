@@ -40,16 +40,9 @@ package enum OverlapProof {
         leavingOut overlap: ByteRange?,
         using generator: inout some RandomNumberGenerator
     ) -> [ByteRange] {
-        let stored = segments.ranges.flatMap { range in
-            guard let overlap, overlap.first < range.end, range.first < overlap.end else {
-                return [range]
-            }
-            return [
-                ByteRange(from: range.first, to: overlap.first),
-                ByteRange(from: overlap.end, to: range.end),
-            ].compactMap(\.self)
-        }
-        let byteCount = stored.reduce(0) { $0 + $1.length }
+        var rest = segments
+        if let overlap { rest.remove(overlap) }
+        let (stored, byteCount) = (rest.ranges, rest.byteCount)
         guard byteCount > 0 else { return [] }
         let borders = borders(of: stored, leavingOut: overlap)
         let wanted = max(fewest, Int(clamping: (byteCount - 1) / share + 1))

@@ -42,15 +42,6 @@ extension RemoteVersion {
         return total == nil ? .changed : .unproven
     }
 
-    /// Whether a head from another time may describe the same file.
-    ///
-    /// A different date alone does not rule that out, because scripts send the current time.
-    func mayBeFile(of other: RemoteVersion) -> Bool {
-        var dateless = self
-        dateless.lastModified = nil
-        return !dateless.isContradicted(by: other)
-    }
-
     /// Returns what is known once this version's bytes turned out to be those of `other`.
     func proven(as other: RemoteVersion) -> RemoteVersion {
         var version = other

@@ -5,10 +5,7 @@ extension SegmentPlan {
     /// first.
     func races(atMost count: Int) -> [Step] {
         let candidates = pieces.compactMap { piece -> (Double, Step)? in
-            guard !isRaced(piece), let rest = ownRest(of: piece) else { return nil }
-            guard let timeLeft = timeLeft(of: piece, rest), isLate(piece, timeLeft, rest) else {
-                return nil
-            }
+            guard !isRaced(piece), let (rest, timeLeft) = lateRest(of: piece) else { return nil }
             return (timeLeft, .race(piece.id, rest))
         }
         return candidates.sorted { $0.0 > $1.0 }.prefix(count).map(\.1)
@@ -42,10 +39,7 @@ extension SegmentPlan {
     var replaceable: Int? {
         guard pieces.count > 1 else { return nil }
         return pieces.first { piece in
-            guard piece.isJudged, !isCovered(piece), isSlow(piece), let rest = ownRest(of: piece)
-            else { return false }
-            guard let timeLeft = timeLeft(of: piece, rest) else { return false }
-            return isLate(piece, timeLeft, rest)
+            piece.isJudged && !isCovered(piece) && isSlow(piece) && lateRest(of: piece) != nil
         }?.id
     }
 
@@ -71,20 +65,18 @@ extension SegmentPlan {
             }
     }
 
-    /// Returns the seconds until a piece is done; nil while that is unknown.
-    private func timeLeft(of piece: Piece, _ rest: ByteRange) -> Double? {
-        guard piece.age >= Self.patience else { return nil }
+    /// Returns what is left of a piece, and the seconds until it is done, where a new connection
+    /// would need less than half of the time; nil where it would not, and while that is unknown.
+    private func lateRest(of piece: Piece) -> (ByteRange, Double)? {
         // A head that is overdue counts as a rate of zero.
-        guard piece.isJudged else { return piece.age > headTime * 4 ? .infinity : nil }
-        guard let rate = piece.bytesPerSecond else { return nil }
-        return rate == 0 ? .infinity : Double(rest.length) / Double(rate)
-    }
-
-    /// Whether a new connection would need less than half of the time.
-    private func isLate(_ piece: Piece, _ timeLeft: Double, _ rest: ByteRange) -> Bool {
-        guard let expected = expected(besides: piece), expected > 0 else { return false }
+        let rate = piece.isJudged ? piece.bytesPerSecond : piece.age > headTime * 4 ? 0 : nil
+        guard piece.age >= Self.patience, let rate, let rest = ownRest(of: piece),
+            let expected = expected(besides: piece), expected > 0
+        else { return nil }
+        let timeLeft = Double(rest.length) / Double(rate)
         let start = (headTime * 2 + Self.shortestHelp) / .seconds(1)
         return timeLeft > 2 * (start + Double(rest.length) / Double(expected))
+            ? (rest, timeLeft) : nil
     }
 
     private func isSlow(_ piece: Piece) -> Bool {

@@ -61,14 +61,10 @@ extension FileName {
     /// Names that mean devices on Windows, where the file may be copied one day; so does `CON.txt`.
     ///
     /// Source: Microsoft's "Naming Files, Paths, and Namespaces", superscript digits included.
-    private static let deviceNames: Set<String> = {
-        var names: Set<String> = ["con", "prn", "aux", "nul", "conin$", "conout$"]
-        for digit in "123456789¹²³" {
-            names.insert("com\(digit)")
-            names.insert("lpt\(digit)")
-        }
-        return names
-    }()
+    private static let deviceNames = Set<String>(
+        ["con", "prn", "aux", "nul", "conin$", "conout$"]
+            + "123456789¹²³".flatMap { ["com\($0)", "lpt\($0)"] }
+    )
 
     private static let longestDeviceName = "conout$".utf8.count
 
@@ -87,32 +83,21 @@ extension FileName {
 extension Unicode.Scalar {
     /// The scalar that replaces this one in a file name; nil where it is dropped.
     fileprivate var tamed: Unicode.Scalar? {
-        guard !isASCII else { return tamedASCII }
-        return switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator:
-            "_"
-        // Invisible characters can only mislead: direction marks, joiners, soft hyphens, tags.
-        case .format:
-            nil
-        case .spaceSeparator:
-            " "
-        default:
-            visible
-        }
-    }
-
-    private var tamedASCII: Unicode.Scalar {
         switch self {
-        case "\0"..<" ", "\u{7F}", "/", "\\": "_"
+        // Decoders put the last one where bytes were invalid.
+        case "/", "\\", "\u{FFFD}": return "_"
+        // A fast path: ASCII needs no table.
+        case " "..."~": return self
+        default: break
+        }
+        return switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: "_"
+        // Invisible characters can only mislead: direction marks, joiners, soft hyphens, tags.
+        case .format: nil
+        case .spaceSeparator: " "
+        case _ where properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint:
+            nil
         default: self
         }
-    }
-
-    private var visible: Unicode.Scalar? {
-        if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint {
-            return nil
-        }
-        // Decoders put this character where bytes were invalid.
-        return self == "\u{FFFD}" ? "_" : self
     }
 }

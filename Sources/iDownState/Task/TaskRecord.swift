@@ -43,13 +43,6 @@ package enum Intent: Hashable, Sendable {
     case discard
     /// Delete the partial file, then the task.
     case remove
-
-    fileprivate var isDeletion: Bool {
-        switch self {
-        case .discard, .remove: true
-        case .publish: false
-        }
-    }
 }
 
 /// Everything that is kept of a task.
@@ -120,7 +113,7 @@ package struct TaskRecord: Hashable, Sendable {
     }
 
     /// Whether the partial file is being deleted: nothing starts before it is gone.
-    package var isDeleting: Bool { intent?.isDeletion ?? false }
+    package var isDeleting: Bool { intent == .discard || intent == .remove }
 
     /// Whether a command has to wait until it is known whether the finished file is published.
     ///
