@@ -50,36 +50,22 @@ extension EasyHandle {
         try set(CURLOPT_HTTPPROXYTUNNEL, 1)
         let silence = request.silenceTimeout.wholeMilliseconds
         if silence > 0 { try set(CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, silence / 1000)) }
-        switch request.url.scheme {
-        case "ftps":
-            // Without this libcurl continues unencrypted if the server refuses to encrypt the data.
-            try set(CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue))
-        case "sftp":
-            try applySSH(request, login)
-        default:
-            break
-        }
+        // Without this libcurl continues unencrypted if the server refuses to encrypt the data.
+        if request.url.scheme == "ftps" { try set(CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue)) }
+        if request.url.scheme == "sftp" { try applySSH(login) }
     }
 
-    private func applySSH(
-        _ request: TransferRequest,
-        _ login: SSHAccess.Login?
-    ) throws(CurlFailure) {
-        switch login {
-        case .agent:
-            try set(CURLOPT_SSH_AUTH_TYPES, Int(CURLSSH_AUTH_AGENT))
-        case .key(let path):
-            try set(CURLOPT_SSH_AUTH_TYPES, Int(CURLSSH_AUTH_PUBLICKEY))
-            try set(CURLOPT_SSH_PRIVATE_KEYFILE, path)
-        case .password:
-            try set(
-                CURLOPT_SSH_AUTH_TYPES,
-                Int(CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD)
-            )
-        case nil:
-            try set(CURLOPT_SSH_AUTH_TYPES, Int(CURLSSH_AUTH_NONE))
-            // An existing connection may be signed in with another login.
-            try set(CURLOPT_FRESH_CONNECT, 1)
-        }
+    private func applySSH(_ login: SSHAccess.Login?) throws(CurlFailure) {
+        let types: Int32 =
+            switch login {
+            case .agent: CURLSSH_AUTH_AGENT
+            case .key: CURLSSH_AUTH_PUBLICKEY
+            case .password: CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD
+            case nil: CURLSSH_AUTH_NONE
+            }
+        try set(CURLOPT_SSH_AUTH_TYPES, Int(types))
+        if case .key(let path) = login { try set(CURLOPT_SSH_PRIVATE_KEYFILE, path) }
+        // An existing connection may be signed in with another login.
+        if login == nil { try set(CURLOPT_FRESH_CONNECT, 1) }
     }
 }

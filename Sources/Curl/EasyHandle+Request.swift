@@ -98,13 +98,7 @@ extension EasyHandle {
 extension Duration {
     /// The milliseconds for libcurl: not negative, rounded up, clamped to what an int can hold.
     var wholeMilliseconds: Int {
-        let (seconds, attoseconds) = components
-        let limit = Int64(Int32.max)
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        guard seconds < limit / 1000 else { return Int(limit) }
-        let (quotient, remainder) = attoseconds.quotientAndRemainder(
-            dividingBy: 1_000_000_000_000_000
-        )
-        return Int(seconds * 1000 + quotient + (remainder > 0 ? 1 : 0))
+        let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
+        return Int(min(max(0, whole + (rest > 0 ? 1 : 0)), Int128(Int32.max)))
     }
 }

@@ -105,14 +105,11 @@ final class EasyHandle {
     func set(_ option: CURLoption, _ lines: [String]) throws(CurlFailure) {
         var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
-            do throws(CurlFailure) {
-                list = try funnel.call("curl_slist_append") { curl_slist_append(list, line) }
-            } catch {
-                curl_slist_free_all(list)
-                throw error
-            }
+            let start = try funnel.call("curl_slist_append") { curl_slist_append(list, line) }
+            // The first line stays the list's start.
+            if list == nil { lists.append(start) }
+            list = start
         }
-        if let list { lists.append(list) }
         try funnel.call("curl_easy_setopt") { ccurl_setopt_list(pointer, option, list) }
     }
 

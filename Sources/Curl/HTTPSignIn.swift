@@ -37,8 +37,7 @@ struct HTTPSignIn {
         let methods: SignInMethods
         let option: CURLoption
         let offers: CURLINFO
-        var hasAsked = false
-        var timesAgain = 0
+        var timesAsked = 0
     }
 
     /// Host and proxy, by the status that asks for a login.
@@ -128,15 +127,10 @@ struct HTTPSignIn {
         let status = line.split(separator: 0x20, maxSplits: 2).dropFirst().first
             .flatMap { Int(String(decoding: $0.prefix(3), as: UTF8.self)) }
         if let status, let side = sides[status] {
-            guard !side.hasAsked else {
-                sides[status]?.timesAgain += 1
-                isLast = side.timesAgain + 1 >= Self.mostAgain
-                // The nonce may be too old, which libcurl answers as well.
-                if !isLast { asking = status }
-                return
-            }
-            sides[status]?.hasAsked = true
-            asking = status
+            // Asked again, the nonce may be too old, which libcurl answers as well.
+            isLast = side.timesAsked >= Self.mostAgain
+            sides[status]?.timesAsked += 1
+            if !isLast { asking = status }
         } else {
             learn(from: easy, known)
         }

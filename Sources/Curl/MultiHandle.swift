@@ -10,16 +10,19 @@ import CCurl
 /// end, and calls ``close()`` after that. All other methods are called only by the pool's thread,
 /// or before it exists.
 final class MultiHandle: @unchecked Sendable {
+    /// How many idle connections are kept for later transfers; each takes a descriptor.
+    private static let maximumIdleConnections = 64
+
     private let funnel: Funnel
     private let pointer: UnsafeMutableRawPointer
 
-    /// Keeps up to `maximumIdleConnections` for later transfers; `curl_multi_init`.
-    init(_ funnel: Funnel, maximumIdleConnections: Int) throws(CurlFailure) {
+    /// `curl_multi_init`.
+    init(_ funnel: Funnel) throws(CurlFailure) {
         pointer = try funnel.call("curl_multi_init") { curl_multi_init() }
         self.funnel = funnel
         do throws(CurlFailure) {
             try funnel.call("curl_multi_setopt") {
-                ccurl_multi_setopt_long(pointer, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
+                ccurl_multi_setopt_long(pointer, CURLMOPT_MAXCONNECTS, Self.maximumIdleConnections)
             }
             // Out of descriptors, libcurl silently makes a handle that cannot be woken up.
             try funnel.call("curl_multi_wakeup") { curl_multi_wakeup(pointer) }
@@ -58,14 +61,9 @@ final class MultiHandle: @unchecked Sendable {
     }
 
     /// Ends the present wait, or the next one; callable from any thread, until ``close()``.
-    func wakeUp() {
-        do throws(CurlFailure) {
-            try funnel.call("curl_multi_wakeup") { curl_multi_wakeup(pointer) }
-        } catch {
-            // It worked when the handle was made, and there is no caller to tell.
-            curl_multi_wakeup(pointer)
-        }
-    }
+    ///
+    /// It worked when the handle was made, and there is no caller to tell.
+    func wakeUp() { curl_multi_wakeup(pointer) }
 
     /// Returns the next transfer that has ended by itself, by its easy handle's pointer.
     func nextEnded() -> (easy: UnsafeMutableRawPointer, code: CurlCode)? {

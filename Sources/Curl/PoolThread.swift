@@ -39,11 +39,11 @@ final class PoolThread: SerialExecutor {
 
     /// Starts the thread, which keeps the pool alive until the thread ends; `pthread_create`.
     func start(_ pool: TransferPool) throws(CurlFailure) {
-        let start = Unmanaged.passRetained(Start(thread: self, pool: pool))
+        let context = Unmanaged.passRetained(pool)
         var thread = pthread_t()
-        let code = pthread_create(&thread, nil, runPoolThread, start.toOpaque())
+        let code = pthread_create(&thread, nil, runPoolThread, context.toOpaque())
         guard code == 0 else {
-            start.release()
+            context.release()
             throw CurlFailure(
                 code: .localFailure,
                 description: "pthread_create: \(String(cString: strerror(code)))"
@@ -127,17 +127,6 @@ final class PoolThread: SerialExecutor {
             return state.items
         }
     }
-
-    /// The context of a new thread.
-    fileprivate final class Start {
-        let thread: PoolThread
-        let pool: TransferPool
-
-        init(thread: PoolThread, pool: TransferPool) {
-            self.thread = thread
-            self.pool = pool
-        }
-    }
 }
 
 private func runPoolThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
@@ -148,7 +137,7 @@ private func runPoolThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
     sigfillset(&signals)
     for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }
     pthread_sigmask(SIG_SETMASK, &signals, nil)
-    let start = Unmanaged<PoolThread.Start>.fromOpaque(context).takeRetainedValue()
-    start.thread.run(start.pool)
+    let pool = Unmanaged<TransferPool>.fromOpaque(context).takeRetainedValue()
+    pool.thread.run(pool)
     return nil
 }

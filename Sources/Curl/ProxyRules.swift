@@ -6,15 +6,12 @@
 /// hosts must know whether it will see them.
 public struct ProxyRules: Hashable, Sendable {
     /// The proxies by scheme, as text; ``fallback`` serves the other schemes.
-    private var texts: [String: String]
+    private var texts: [String: String] = [:]
     private var fallback: String?
-    private let exceptions: ProxyExceptions
+    private var exceptions = ProxyExceptions("")
 
     /// Uses no proxy.
-    public init() {
-        texts = [:]
-        exceptions = ProxyExceptions("")
-    }
+    public init() {}
 
     /// Uses one proxy for every host but the exceptions.
     ///
@@ -22,7 +19,6 @@ public struct ProxyRules: Hashable, Sendable {
     ///   - proxy: in the form that ``ProxyServer/init(_:)`` reads.
     ///   - exceptions: in the form of `no_proxy`.
     public init(proxy: String, exceptions: String) {
-        texts = [:]
         fallback = proxy
         self.exceptions = ProxyExceptions(exceptions)
     }
@@ -36,7 +32,6 @@ public struct ProxyRules: Hashable, Sendable {
         func value(_ names: String...) -> String? {
             names.lazy.compactMap(variable).first { !$0.isEmpty }
         }
-        texts = [:]
         for scheme in URLReference.servedSchemes {
             let name = "\(scheme)_proxy"
             texts[scheme] = scheme == "http" ? value(name) : value(name, name.uppercased())

@@ -14,29 +14,20 @@ public enum SocketAddress: Hashable, Sendable {
 
     /// 127.0.0.0/8 and ::1.
     public var isLoopback: Bool {
-        switch unmapped {
-        case .ipv4(127, _, _, _): true
-        case .ipv6(let bytes): bytes == [UInt8](repeating: 0, count: 15) + [1]
-        case .ipv4, .other: false
-        }
+        if case .ipv4(127, _, _, _) = unmapped { return true }
+        return bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
     /// 169.254.0.0/16 (RFC 3927) and fe80::/10 (RFC 4291).
     public var isLinkLocal: Bool {
-        switch unmapped {
-        case .ipv4(169, 254, _, _): true
-        case .ipv6(let bytes): bytes.count == 16 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
-        case .ipv4, .other: false
-        }
+        if case .ipv4(169, 254, _, _) = unmapped { return true }
+        return bytes.count == 16 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
     }
 
     /// 0.0.0.0/8 and ::, which mean this computer on Linux.
     public var isUnspecified: Bool {
-        switch unmapped {
-        case .ipv4(0, _, _, _): true
-        case .ipv6(let bytes): bytes == [UInt8](repeating: 0, count: 16)
-        case .ipv4, .other: false
-        }
+        if case .ipv4(0, _, _, _) = unmapped { return true }
+        return bytes == [UInt8](repeating: 0, count: 16)
     }
 
     /// How far the address is from this computer.

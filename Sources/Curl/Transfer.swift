@@ -77,18 +77,41 @@ final class Transfer {
         try easy.set(CURLOPT_WRITEDATA, context)
         try easy.set(CURLOPT_HEADERDATA, context)
         try easy.set(CURLOPT_OPENSOCKETDATA, context)
-        try easy.set(CURLOPT_WRITEFUNCTION, function: receiveBody)
-        try easy.set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
-        try easy.set(openSocket: openSocket)
+        try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return Transfer.of(context)?.receive(body: body) ?? 0
+        }
+        try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return Transfer.of(context)?.receive(header: line) ?? 0
+        }
+        try easy.set(openSocket: { context, _, address in
+            guard let address else { return CURL_SOCKET_BAD }
+            return Transfer.of(context)?.open(address) ?? CURL_SOCKET_BAD
+        })
         if wasIntruder { try easy.set(CURLOPT_FRESH_CONNECT, 1) }
         try easy.set(CURLOPT_PREREQDATA, context)
-        try easy.set(beforeRequest: beforeRequest)
+        try easy.set(beforeRequest: { context, address, _, port, localPort in
+            let transfer = Transfer.of(context)
+            let mayBegin = transfer?.mayBegin(at: address, port: port, localPort: localPort)
+            return mayBegin == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        })
         if request.url.scheme == "sftp" {
             // A request without a known hosts file is refused; with none set libcurl trusts any host.
             try easy.set(CURLOPT_SSH_KNOWNHOSTS, knownHostsFile ?? "/dev/null")
             try easy.set(CURLOPT_SSH_KEYDATA, context)
-            try easy.set(judgeHostKey: judgeHostKey)
+            try easy.set(judgeHostKey: { _, known, _, match, context in
+                let isTrusted = Transfer.of(context)?.trusts(match, known?.pointee) == true
+                let answer = isTrusted ? CURLKHSTAT_FINE : CURLKHSTAT_REJECT
+                return Int32(bitPattern: answer.rawValue)
+            })
         }
+    }
+
+    /// Returns the transfer that a callback belongs to; nil would be our own mistake, and ends the
+    /// transfer.
+    private static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// Whether it uses FTP or SFTP, with or without TLS.
@@ -197,11 +220,9 @@ final class Transfer {
 
     /// Gives the sink a head that was held back, once no other head follows.
     @discardableResult func releaseHead() -> Bool {
-        for line in signIn.release() {
-            let verdict = line.withUnsafeBytes { sink.receive(headerLine: $0) }
-            if case .abort = verdict { return false }
+        signIn.release().allSatisfy { line in
+            line.withUnsafeBytes { sink.receive(headerLine: $0) } == .proceed
         }
-        return true
     }
 
     /// Tells the sink, once, what an FTP or SFTP server has said; returns false if the sink aborts.
@@ -210,10 +231,7 @@ final class Transfer {
         hasToldFile = true
         let file = remoteFile(isEmpty: isEmpty)
         knowsLength = file.length != nil
-        switch sink.receive(remoteFile: file) {
-        case .proceed: return true
-        case .abort: return false
-        }
+        return sink.receive(remoteFile: file) == .proceed
     }
 
     private func remoteFile(isEmpty: Bool) -> RemoteFile {
@@ -242,16 +260,14 @@ final class Transfer {
         return overflow ? nil : sum
     }
 
-    fileprivate func receive(header bytes: UnsafeRawBufferPointer) -> Int {
+    private func receive(header bytes: UnsafeRawBufferPointer) -> Int {
         guard request.url.isHTTP else {
             return replies.read(bytes) ? bytes.count : refusal(of: bytes)
         }
         switch signIn.read(bytes, of: easy, knownSignIns, mayBeginAnew: !hasBegunAnew) {
         case .pass:
-            switch sink.receive(headerLine: bytes) {
-            case .proceed: return bytes.count
-            case .abort: return refusal(of: bytes)
-            }
+            let verdict = sink.receive(headerLine: bytes)
+            return verdict == .proceed ? bytes.count : refusal(of: bytes)
         case .last:
             _ = sink.receive(headerLine: bytes)
             return refusal(of: bytes)
@@ -266,7 +282,7 @@ final class Transfer {
         }
     }
 
-    fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Int {
+    private func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         guard tellFile(), releaseHead() else { return refusal(of: bytes) }
         // The last reply ends the file, and libcurl blocks until it comes, with all transfers of
         // this thread (ftp_done in lib/ftp.c of 7.88).
@@ -290,7 +306,7 @@ final class Transfer {
     /// Returns a count other than the offered one, which means failure; CURLOPT_WRITEFUNCTION(3).
     private func refusal(of bytes: UnsafeRawBufferPointer) -> Int { bytes.isEmpty ? 1 : 0 }
 
-    fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+    private func open(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
         guard admits(SocketAddress(address)) else { return CURL_SOCKET_BAD }
         // libcurl's own socket would be inherited by every program that the process starts.
         let flags = Int32(bitPattern: SOCK_CLOEXEC.rawValue)
@@ -312,7 +328,7 @@ extension Transfer {
     }
 
     /// Whether to send the request, once the connection is made or chosen.
-    fileprivate func mayBegin(
+    private func mayBegin(
         at address: UnsafePointer<CChar>?,
         port: Int32,
         localPort: Int32
@@ -342,7 +358,7 @@ extension Transfer {
     /// Whether a host key may be trusted: only one that equals the known key, and none is added.
     ///
     /// `known` is the known key as in the file, in Base64.
-    fileprivate func trusts(_ match: curl_khmatch, _ known: curl_khkey?) -> Bool {
+    private func trusts(_ match: curl_khmatch, _ known: curl_khkey?) -> Bool {
         guard match != CURLKHMATCH_OK else {
             guard let key = known?.key, known?.len == 0,
                 RevokedKeys.hold(String(cString: key), in: knownHostsFile)
@@ -353,64 +369,4 @@ extension Transfer {
         hostKeyDoubt = match == CURLKHMATCH_MISMATCH ? .changed : .unknown
         return false
     }
-}
-
-// The callbacks. A missing context would be our own mistake; it ends the transfer.
-
-private func receiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context else { return 0 }
-    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
-}
-
-private func receiveHeader(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context else { return 0 }
-    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.receive(header: UnsafeRawBufferPointer(start: bytes, count: size * count))
-}
-
-private func openSocket(
-    _ context: UnsafeMutableRawPointer?,
-    _ purpose: curlsocktype,
-    _ address: UnsafeMutablePointer<curl_sockaddr>?
-) -> curl_socket_t {
-    guard let context, let address else { return CURL_SOCKET_BAD }
-    return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().open(address)
-}
-
-private func beforeRequest(
-    _ context: UnsafeMutableRawPointer?,
-    _ address: UnsafeMutablePointer<CChar>?,
-    _ localAddress: UnsafeMutablePointer<CChar>?,
-    _ port: Int32,
-    _ localPort: Int32
-) -> Int32 {
-    guard let context else { return CURL_PREREQFUNC_ABORT }
-    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    let mayBegin = transfer.mayBegin(at: address, port: port, localPort: localPort)
-    return mayBegin ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-}
-
-private func judgeHostKey(
-    _ easy: UnsafeMutableRawPointer?,
-    _ known: UnsafePointer<curl_khkey>?,
-    _ found: UnsafePointer<curl_khkey>?,
-    _ match: curl_khmatch,
-    _ context: UnsafeMutableRawPointer?
-) -> Int32 {
-    let reject = Int32(bitPattern: CURLKHSTAT_REJECT.rawValue)
-    guard let context else { return reject }
-    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.trusts(match, known?.pointee)
-        ? Int32(bitPattern: CURLKHSTAT_FINE.rawValue) : reject
 }

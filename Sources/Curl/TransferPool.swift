@@ -8,8 +8,6 @@ import Glibc
 /// is the actor's executor, so everything that touches libcurl is isolated to the actor. The thread
 /// keeps the pool alive until ``shutDown()``.
 public actor TransferPool {
-    /// How many idle connections are kept for later transfers; each takes a descriptor.
-    private static let maximumIdleConnections = 64
     /// How many idle easy handles are kept for later transfers; each takes about 6 kB.
     private static let maximumSpareHandles = 32
 
@@ -22,7 +20,7 @@ public actor TransferPool {
 
     private let funnel: Funnel
     private let multi: MultiHandle
-    private nonisolated let thread: PoolThread
+    nonisolated let thread: PoolThread
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private let running = RunningTransfers()
     private let sockets = ConnectionSockets()
@@ -55,10 +53,7 @@ public actor TransferPool {
     package init(faults: (@Sendable () -> Bool)?) throws(CurlFailure) {
         funnel = Funnel(faults: faults)
         try CurlLibrary.initialize(funnel)
-        multi = try MultiHandle(
-            funnel,
-            maximumIdleConnections: Self.maximumIdleConnections
-        )
+        multi = try MultiHandle(funnel)
         thread = PoolThread(multi)
         do throws(CurlFailure) {
             try thread.start(self)
@@ -169,7 +164,7 @@ extension TransferPool {
             request.reuse = .never
         }
         do throws(CurlFailure) {
-            let easy = try spareHandle()
+            let easy = if let spare = spares.popLast() { spare } else { try EasyHandle(funnel) }
             let transfer = try Transfer(
                 request,
                 on: easy,
@@ -185,11 +180,6 @@ extension TransferPool {
         } catch {
             handle.settle(TransferOutcome(error.code, error.description))
         }
-    }
-
-    private func spareHandle() throws(CurlFailure) -> EasyHandle {
-        guard let spare = spares.popLast() else { return try EasyHandle(funnel) }
-        return spare
     }
 
     /// Runs a transfer again of which the sink has heard nothing.

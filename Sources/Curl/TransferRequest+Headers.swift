@@ -16,18 +16,13 @@ extension TransferRequest {
 
     /// Whether a field can be sent without turning into two fields, or a body.
     static func canSend(_ field: (name: String, value: String)) -> Bool {
-        !field.name.isEmpty && field.name.utf8.allSatisfy(isTokenByte) && field.value.isOneLine
+        !field.name.isEmpty && field.name.utf8.allSatisfy(token.contains) && field.value.isOneLine
     }
 
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
+    /// The characters of a token (RFC 9110 section 5.6.2).
+    private static let token = Set(
+        "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8
+    )
 }
 
 extension String {

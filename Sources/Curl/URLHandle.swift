@@ -22,7 +22,8 @@ final class URLHandle {
 
     /// Reads an absolute URL, or one relative to the URL that was read before; `curl_url_set`.
     func set(_ text: String) throws(URLFailure) {
-        try set(CURLUPART_URL, text, flags: CURLU_NON_SUPPORT_SCHEME)
+        let flags = UInt32(bitPattern: CURLU_NON_SUPPORT_SCHEME)
+        try check(funnel.call("curl_url_set") { curl_url_set(pointer, CURLUPART_URL, text, flags) })
     }
 
     /// The host in lowercase ASCII.
@@ -83,13 +84,6 @@ final class URLHandle {
         }
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .malformed(.host) }
         return host
-    }
-
-    private func set(_ part: CURLUPart, _ text: String, flags: Int32) throws(URLFailure) {
-        let code = funnel.call("curl_url_set") {
-            curl_url_set(pointer, part, text, UInt32(bitPattern: flags))
-        }
-        try check(code)
     }
 
     func clear(_ part: CURLUPart) throws(URLFailure) {

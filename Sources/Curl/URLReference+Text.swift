@@ -60,9 +60,8 @@ extension URLReference {
             if host.contains(index) || (0x21...0x7E).contains(byte) {
                 encoded.append(byte)
             } else {
-                encoded.append(UInt8(ascii: "%"))
-                encoded.append(hexadecimal(byte >> 4))
-                encoded.append(hexadecimal(byte & 0xF))
+                // A blank, or a byte beyond ASCII: always two digits.
+                encoded += "%\(String(byte, radix: 16, uppercase: true))".utf8
             }
         }
         return String(decoding: encoded, as: UTF8.self)
@@ -94,8 +93,4 @@ extension URLReference {
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
-        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
-    }
 }

@@ -9,7 +9,7 @@ import CCurl
 /// percent-encoded, an international host is in its ASCII form, scheme and host are in small
 /// letters, and a default port, dot segments and the fragment are removed. Two values are equal
 /// when their normal forms are.
-public struct URLReference: Sendable {
+public struct URLReference: Hashable, Sendable {
     /// The longest text, and the longest normal form, in bytes: a normal form can always be read
     /// again.
     public static let maximumLength = 64 * 1024
@@ -85,16 +85,6 @@ public struct URLReference: Sendable {
     private func base(with userInfo: String) -> String {
         "\(scheme)://\(userInfo)\(host)\(port.map { ":\($0)" } ?? "")"
     }
-}
-
-extension URLReference: Hashable {
-    /// Compares normal forms.
-    public static func == (left: URLReference, right: URLReference) -> Bool {
-        left.text == right.text
-    }
-
-    /// Hashes the normal form.
-    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension URLReference: CustomStringConvertible {

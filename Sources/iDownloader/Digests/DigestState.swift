@@ -7,13 +7,9 @@ package import iDownState
 ///
 /// A copy continues from the same position.
 package struct DigestState: Sendable {
-    package let algorithm: Checksum.Algorithm
     private var context: DigestContext
 
-    package init(_ algorithm: Checksum.Algorithm) {
-        self.algorithm = algorithm
-        context = DigestContext(algorithm)
-    }
+    package init(_ algorithm: Checksum.Algorithm) { context = DigestContext(algorithm) }
 
     /// Adds the next bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
@@ -58,8 +54,9 @@ private final class DigestContext: @unchecked Sendable {
     private nonisolated(unsafe) static let functions: [Checksum.Algorithm: OpaquePointer] = {
         let library = OSSL_LIB_CTX_new()
         let functions = Checksum.Algorithm.allCases.map { algorithm in
-            guard let function = EVP_MD_fetch(library, algorithm.name, nil) else {
-                fatalError("OpenSSL has no \(algorithm.name)")
+            // OpenSSL knows our names as well: md5, sha-1, sha-256, sha-512.
+            guard let function = EVP_MD_fetch(library, algorithm.rawValue, nil) else {
+                fatalError("OpenSSL has no \(algorithm.rawValue)")
             }
             return (algorithm, function)
         }
@@ -98,16 +95,4 @@ private final class DigestContext: @unchecked Sendable {
     }
 
     private func expect(_ result: CInt) { precondition(result == 1, "no memory for a digest") }
-}
-
-extension Checksum.Algorithm {
-    /// OpenSSL's name.
-    fileprivate var name: String {
-        switch self {
-        case .md5: "MD5"
-        case .sha1: "SHA1"
-        case .sha256: "SHA256"
-        case .sha512: "SHA512"
-        }
-    }
 }

@@ -91,13 +91,9 @@ final class Verifier {
     /// Called before anything is stored if the head tells the size, and for the complete file.
     func check(size: Int64?) throws(TransferEnd) {
         guard let size, let expected = request.expectedSize, size != expected else { return }
-        throw .failed(
-            Failure(
-                .sizeMismatch,
-                "The file has \(size) bytes instead of \(expected). Check the expected size and"
-                    + " the URL."
-            )
-        )
+        let text =
+            "The file has \(size) bytes instead of \(expected). Check the expected size and the URL."
+        throw .failed(Failure(.sizeMismatch, text))
     }
 
     /// Returns the failure if the digest of the whole file does not match; nil otherwise.
@@ -126,13 +122,10 @@ final class Verifier {
     ) async throws(TransferEnd) -> [ByteRange] {
         guard let part else { throw .failed(FileError.vanished.failure) }
         guard pieces.cover(size) else {
-            throw .failed(
-                Failure(
-                    .sizeMismatch,
-                    "The file has \(size) bytes, but the metalink lists pieces of another length."
-                        + " Use a metalink that belongs to the file."
-                )
-            )
+            let text =
+                "The file has \(size) bytes, but the metalink lists pieces of another length."
+                + " Use a metalink that belongs to the file."
+            throw .failed(Failure(.sizeMismatch, text))
         }
         return try await reading { () throws(FileError) in
             try await PieceCheck(part, pieces, size: size).bad(on: disk) { !controls.isStopped }

@@ -123,25 +123,17 @@ private struct FileMove: Sendable {
         }
         guard let source = try await openSource() else {
             guard isFinished else { return .lost }
-            return .failed(
-                Failure(
-                    .fileVanished,
-                    "The file could not be moved, because it is gone. Retry downloads it again."
-                )
-            )
+            let text = "The file could not be moved, because it is gone. Retry downloads it again."
+            return .failed(Failure(.fileVanished, text))
         }
         if let moved = try await rename(from: source.folder, to: target) {
             return .arrived(moved, leavesCopy: false)
         }
         guard !isFinished else {
-            return .failed(
-                Failure(
-                    .fileFailed,
-                    "A finished file stays on its file system. Choose a folder there."
-                )
-            )
+            let text = "A finished file stays on its file system. Choose a folder there."
+            return .failed(Failure(.fileFailed, text))
         }
-        return try await copy(source, to: target)
+        return try await copy(source.part, to: target)
     }
 
     // MARK: Steps
@@ -197,29 +189,25 @@ private struct FileMove: Sendable {
         }
     }
 
-    private struct Source: Sendable {
-        let folder: OpenFolder
-        /// The open partial file; nil for a finished file, which is never copied.
-        let part: PartFile?
-    }
-
-    /// Opens the file to move; returns nil if it is gone.
-    private func openSource() async throws -> Source? {
+    /// Opens the folder and the partial file to move; returns nil if the file is gone.
+    ///
+    /// `part` is nil for a finished file, which is never copied.
+    private func openSource() async throws -> (folder: OpenFolder, part: PartFile?)? {
         let (file, isFinished) = (file, isFinished)
         // If the folder itself is missing, this throws: its drive may be disconnected, so the file
         // is not lost.
         return try await engine.inFolder(record.request.directory, of: record.id) {
-            folder throws(FileError) in
+            folder throws(FileError) -> (folder: OpenFolder, part: PartFile?)? in
             do throws(FileError) {
                 guard isFinished else {
                     let part = try PartFile.reopen(file, in: folder)
                     // This is a copy from a restored home. The next attempt has to take it over
                     // first.
                     guard part.copiedByteCount == nil else { throw .otherDrive }
-                    return Source(folder: folder, part: part)
+                    return (folder, part)
                 }
                 guard try folder.status(of: file.name, as: file) != nil else { return nil }
-                return Source(folder: folder, part: nil)
+                return (folder, nil)
             } catch {
                 guard error.isAbsence else { throw error }
                 return nil
@@ -301,8 +289,8 @@ private struct FileMove: Sendable {
 
     // MARK: To another file system
 
-    private func copy(_ source: Source, to target: OpenFolder) async throws -> MoveEvent {
-        guard let part = source.part else { throw FileError.vanished }
+    private func copy(_ part: PartFile?, to target: OpenFolder) async throws -> MoveEvent {
+        guard let part else { throw FileError.vanished }
         let (names, task, mayRename) = (engine.names, record.id, mayRename)
         let missing = record.segments.byteCount
         let wanted = FileName(trusted: place.name)

@@ -28,11 +28,6 @@ package final class FileFeeds: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "org.idown.feeds")
 
-    init() {}
-
-    /// The number of open pipes.
-    package var count: Int { state.withLock { $0.feeds.count } }
-
     /// Makes a pipe and begins to fill it.
     ///
     /// - Returns: the reading end, which the caller owns.

@@ -97,13 +97,9 @@ extension FileSystem {
     }
 
     /// Reserves blocks for the file and leaves its size as it is; fallocate(2).
-    package func allocate(
-        _ descriptor: Int32,
-        from offset: Int64,
-        length: Int64
-    ) throws(FileError) {
+    package func allocate(_ descriptor: Int32, length: Int64) throws(FileError) {
         _ = try call("fallocate") {
-            fallocate(descriptor, CLINUX_FALLOC_FL_KEEP_SIZE, off_t(offset), off_t(length))
+            fallocate(descriptor, CLINUX_FALLOC_FL_KEEP_SIZE, 0, off_t(length))
         }
     }
 

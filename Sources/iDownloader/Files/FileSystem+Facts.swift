@@ -34,6 +34,7 @@ extension FileSystem {
     /// Throws `EILSEQ` for a path that is not UTF-8, because idown does not support such paths.
     package func resolve(_ path: String) throws(FileError) -> String? {
         var resolved: UnsafeMutablePointer<CChar>?
+        defer { free(resolved) }
         do {
             _ = try call("realpath") { () -> Int32 in
                 resolved = realpath(path, nil)
@@ -41,11 +42,7 @@ extension FileSystem {
             }
         } catch .system(ENOENT, _) {
             return nil
-        } catch {
-            free(resolved)
-            throw error
         }
-        defer { free(resolved) }
         guard let resolved, let text = String(validatingCString: resolved) else {
             throw .system(EILSEQ, "realpath")
         }
@@ -57,22 +54,19 @@ extension FileSystem {
     /// The kernel appends ` (deleted)` to the path of a deleted folder, which then equals no
     /// recorded path.
     package func path(of descriptor: Int32) throws(FileError) -> String {
-        let capacity = Int(PATH_MAX)
-        var buffer = [UInt8](repeating: 0, count: capacity)
-        let count = try call("readlink") {
-            readlink("/proc/self/fd/\(descriptor)", &buffer, capacity)
-        }
-        guard let path = String(validating: buffer.prefix(count), as: UTF8.self) else {
-            throw .system(EILSEQ, "readlink")
-        }
-        return path
+        try readLink("/proc/self/fd/\(descriptor)")
     }
 
     /// Returns the target of a link; nil if the path is no link or cannot be read; readlink(2).
-    func target(of path: String) -> String? {
+    func target(of path: String) -> String? { try? readLink(path) }
+
+    private func readLink(_ path: String) throws(FileError) -> String {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = try? call("readlink") { readlink(path, &buffer, buffer.count) }
-        return count.flatMap { String(validating: buffer.prefix($0), as: UTF8.self) }
+        let count = try call("readlink") { readlink(path, &buffer, buffer.count) }
+        guard let target = String(validating: buffer.prefix(count), as: UTF8.self) else {
+            throw .system(EILSEQ, "readlink")
+        }
+        return target
     }
 
     /// Returns the umask: the permissions that new files of this process do not get;

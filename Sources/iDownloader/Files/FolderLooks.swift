@@ -14,24 +14,20 @@ package final class FolderLooks: Sendable {
         case over(Result<String, FolderRefusal>)
     }
 
+    /// The longest time that a call waits for an answer.
+    private static let longestWait: Duration = .seconds(2)
+
     private let disk: DiskQueue
     private let fileSystem: FileSystem
-    private let longestWait: Duration
     private let closed: ClosedFolders
 
     /// - Parameters:
     ///   - disk: the threads on which folders are looked at, and which a hanging folder may block.
     ///   - fileSystem: makes the system calls.
-    ///   - longestWait: the longest time that a call waits for an answer.
-    init(
-        on disk: DiskQueue,
-        fileSystem: FileSystem,
-        longestWait: Duration = .seconds(2)
-    ) {
+    init(on disk: DiskQueue, fileSystem: FileSystem) {
         self.disk = disk
         self.fileSystem = fileSystem
-        self.longestWait = longestWait
-        closed = ClosedFolders(fileSystem: fileSystem, longestWait: longestWait / 2)
+        closed = ClosedFolders(fileSystem: fileSystem, longestWait: Self.longestWait / 2)
     }
 
     /// Checks a folder, makes it if it is missing, and returns its path with links resolved.
@@ -47,10 +43,10 @@ package final class FolderLooks: Sendable {
         // First, since the look for links would keep this disk busy for minutes with a path that is
         // far too long.
         try TargetFolder.checkForm(path)
-        let end = ContinuousClock.now + longestWait
+        let end = ContinuousClock.now + Self.longestWait
         var place = path
         for hop in 0...Self.mostHops {
-            guard !disk.holdsUpFolders(in: place, for: longestWait * 0.9) else { break }
+            guard !disk.holdsUpFolders(in: place, for: Self.longestWait * 0.9) else { break }
             let step = await withTimeLimit(end - .now) { [self, place] in
                 await disk.run(key: nil, in: place) { [self] () -> Step? in
                     // Nobody waits any more, so nothing is made either.

@@ -106,7 +106,7 @@ package final class PartFile: Sendable {
     package func reserve(upTo length: Int64) throws(FileError) {
         guard length > 0 else { return }
         do throws(FileError) {
-            try fileSystem.allocate(number, from: 0, length: length)
+            try fileSystem.allocate(number, length: length)
         } catch {
             switch error.errno {
             case ENOSPC, EDQUOT, EFBIG: throw error

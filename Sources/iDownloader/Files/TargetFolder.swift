@@ -5,12 +5,13 @@ package import iDownState
 
 /// A folder that a client asked for, checked but not yet made.
 package struct TargetFolder: Hashable, Sendable {
-    /// The path of the folder with all links resolved.
-    package let path: String
     /// The part of the path that exists.
     let existing: String
     /// The names of the folders to make below `existing`.
     let missing: [String]
+
+    /// The path of the folder with all links resolved.
+    package var path: String { "/" + (Self.names(in: existing) + missing).joined(separator: "/") }
 }
 
 extension TargetFolder {
@@ -53,14 +54,14 @@ extension TargetFolder {
         var missing: [String] = []
         while true {
             let path = "/" + elements.joined(separator: "/")
-            if let existing = try existing(path, fileSystem) {
-                let rest = Array(missing.reversed())
-                let whole = names(in: existing) + rest
-                return TargetFolder(
-                    path: "/" + whole.joined(separator: "/"),
-                    existing: existing,
-                    missing: rest
-                )
+            let existing: String?
+            do throws(FileError) {
+                existing = try fileSystem.resolve(path)
+            } catch {
+                throw FolderRefusal(sentence(for: error))
+            }
+            if let existing {
+                return TargetFolder(existing: existing, missing: missing.reversed())
             }
             guard let last = elements.popLast() else {
                 throw FolderRefusal("The folder does not exist.")
@@ -81,18 +82,6 @@ extension TargetFolder {
 
     private static func names(in path: String) -> [String] {
         FolderRules.elements(of: path).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// Returns the path with links resolved; nil if it does not exist.
-    private static func existing(
-        _ path: String,
-        _ fileSystem: FileSystem
-    ) throws(FolderRefusal) -> String? {
-        do throws(FileError) {
-            return try fileSystem.resolve(path)
-        } catch {
-            throw FolderRefusal(sentence(for: error))
-        }
     }
 
     /// Makes the missing folders, and checks that files can be made there.

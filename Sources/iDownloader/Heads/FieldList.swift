@@ -67,24 +67,12 @@ extension UInt8 {
     var isTokenCharacter: Bool {
         isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self)
     }
-
-    /// The value of a decimal digit; nil for anything else.
-    var digitValue: Int64? { isDigit ? Int64(self - UInt8(ascii: "0")) : nil }
 }
 
 extension Collection<UInt8> {
     /// The decimal number; nil if empty, above 2⁶³ − 1, or with anything but digits.
     var decimal: Int64? {
-        guard !isEmpty else { return nil }
-        var number: Int64 = 0
-        for byte in self {
-            guard let digit = byte.digitValue else { return nil }
-            let (tenfold, overflow) = number.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = tenfold.addingReportingOverflow(digit)
-            guard !overflow, !carry else { return nil }
-            number = sum
-        }
-        return number
+        allSatisfy(\.isDigit) ? Int64(String(decoding: self, as: UTF8.self)) : nil
     }
 
     /// Whether this equals `word` (in lower-case ASCII) when case is ignored.

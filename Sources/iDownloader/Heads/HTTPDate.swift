@@ -10,37 +10,28 @@ enum HTTPDate {
         // Splits at the separators of all three forms. The weekday is not needed.
         let words = field.split { $0 == 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "-") }
         let isASCTime = !field.contains(UInt8(ascii: ","))
-        if isASCTime {
-            guard words.count == 5 else { return nil }
-            return time(day: words[2], month: words[1], year: words[4], clock: words[3])
-        }
-        guard words.count == 6, words[5].isWord("gmt") || words[5].isWord("utc") else { return nil }
-        return time(day: words[1], month: words[2], year: words[3], clock: words[4])
-    }
-
-    private static let months = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ]
-
-    private static func time(
-        day: ArraySlice<UInt8>,
-        month: ArraySlice<UInt8>,
-        year: ArraySlice<UInt8>,
-        clock: ArraySlice<UInt8>
-    ) -> WallTime? {
+        guard words.count == (isASCTime ? 5 : 6) else { return nil }
+        guard isASCTime || words[5].isWord("gmt") || words[5].isWord("utc") else { return nil }
+        let (dayWord, month) = isASCTime ? (words[2], words[1]) : (words[1], words[2])
+        let (clock, yearWord) = isASCTime ? (words[3], words[4]) : (words[4], words[3])
         let parts = clock.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard parts.count == 3, parts.allSatisfy({ $0.count == 2 }), (1...2).contains(day.count),
+        guard parts.count == 3, parts.allSatisfy({ $0.count == 2 }),
+            (1...2).contains(dayWord.count),
             let hour = parts[0].decimal, (0...23).contains(hour),
             let minute = parts[1].decimal, (0...59).contains(minute),
             // 60 is a leap second.
             let second = parts[2].decimal, (0...60).contains(second),
             let index = months.firstIndex(where: { month.isWord($0) }),
-            let year = fullYear(year), let day = day.decimal,
+            let year = fullYear(yearWord), let day = dayWord.decimal,
             let midnight = midnight(year: year, month: index, day: day)
         else { return nil }
         let seconds = midnight + hour * 3600 + minute * 60 + second
         return WallTime(microseconds: seconds * 1_000_000)
     }
+
+    private static let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
 
     /// Returns the year of four digits, or of the two digits of RFC 850, which mean 1970 to 2069.
     ///

@@ -44,21 +44,13 @@ package struct ListedFile: Hashable, Sendable {
     /// The user's stored logins are not used, because the metalink may have come from anywhere.
     package init(_ file: Metalink.File, into directory: String) {
         request = TaskRequest(url: file.urls.first ?? "", directory: directory)
-        request.fileName = file.knownName
+        // The name in the metalink; if it gives no usable one, the name in the URL.
+        request.fileName = file.name ?? request.suggestedName
         request.mirrors = Array(file.urls.dropFirst())
         request.checksum = file.checksum
         request.expectedSize = file.size
         request.hasPieceHashes = file.pieces != nil
         request.usesStoredLogins = false
         pieces = file.pieces
-    }
-}
-
-extension Metalink.File {
-    /// The name in the metalink; if it gives no usable one, the name in the URL.
-    fileprivate var knownName: String {
-        if let name { return name }
-        let path = urls.first.flatMap { try? URLReference($0) }?.path ?? ""
-        return NameWish(urlPath: path).suggested().text
     }
 }

@@ -5,12 +5,6 @@ import iDownState
 
 /// Collects the elements of one file of a metalink.
 struct MetalinkDraft {
-    private struct Source {
-        let url: String
-        /// 1 is the best, 999,999 the default (RFC 5854 section 4.2.16.2).
-        let priority: Int
-    }
-
     /// The piece hashes of a `pieces` element that has not ended.
     private struct OpenPieces {
         /// The hash algorithm; nil if unknown, and then the hashes are ignored.
@@ -25,7 +19,8 @@ struct MetalinkDraft {
     private var checksum: Checksum?
     private var pieces: PieceHashes?
     private var openPieces: OpenPieces?
-    private var sources: [Source] = []
+    /// Priority 1 is the best, 999,999 the default (RFC 5854 section 4.2.16.2).
+    private var sources: [(url: String, priority: Int)] = []
     /// The URLs in `sources`, to skip duplicates.
     private var known: Set<String> = []
     private var urlCount = 0
@@ -102,7 +97,7 @@ struct MetalinkDraft {
         if let type = attributes["type"], !schemes.contains(type.lowercased()) { return }
         guard let url = try? URLReference(text), schemes.contains(url.scheme) else { return }
         guard known.insert(url.text).inserted else { return }
-        sources.append(Source(url: url.text, priority: Self.priority(attributes)))
+        sources.append((url.text, Self.priority(attributes)))
     }
 
     // MARK: The finished file
@@ -126,7 +121,7 @@ struct MetalinkDraft {
             size: size,
             checksum: checksum,
             pieces: pieces,
-            urls: best.map(\.url)
+            urls: best.map { $0.url }
         )
     }
 

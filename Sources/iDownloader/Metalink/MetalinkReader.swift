@@ -14,7 +14,7 @@ extension Metalink {
     package init(_ document: [UInt8], schemes: Set<String>) throws(MetalinkFault) {
         guard document.count <= Self.longestDocument else { throw MetalinkFault("is too long") }
         let reader = MetalinkReader(schemes: schemes)
-        try XMLElements.read(document, reader)
+        try XMLElements(reader).parse(document)
         guard !reader.files.isEmpty else {
             throw MetalinkFault("lists no file that can be downloaded")
         }
@@ -45,18 +45,22 @@ final class MetalinkReader {
 
     private var place: [String] { path.compactMap(\.self) }
 
-    /// Begins an element inside the last one.
-    func begin(_ element: XMLElements.Element) throws(MetalinkFault) {
-        attributes = element.attributes
+    /// Begins an element inside the last one; `space` is its namespace, empty if it has none.
+    func begin(
+        _ name: String,
+        in space: String,
+        _ attributes: [String: String]
+    ) throws(MetalinkFault) {
+        self.attributes = attributes
         guard let namespace else {
-            guard element.name == "metalink" else {
+            guard name == "metalink" else {
                 throw MetalinkFault("is an XML document of another kind")
             }
-            self.namespace = element.namespace
-            return path.append(element.name)
+            self.namespace = space
+            return path.append(name)
         }
-        let isKnown = element.namespace == namespace && !Self.containers.contains(element.name)
-        path.append(isKnown ? element.name : nil)
+        let isKnown = space == namespace && !Self.containers.contains(name)
+        path.append(isKnown ? name : nil)
         guard isKnown else { return }
         switch place {
         case ["metalink", "file"]:
@@ -72,11 +76,10 @@ final class MetalinkReader {
 
     private static let containers: Set<String> = ["files", "verification", "resources"]
 
-    /// Ends the last element; `text` is its unchanged text after its last child.
+    /// Ends the last element; `text` is its text after its last child, without blanks around it.
     func end(text: String) throws(MetalinkFault) {
         defer { path.removeLast() }
         guard let last = path.last, last != nil else { return }
-        let text = text.trimmingBlanks
         switch place {
         case ["metalink", "file"]:
             if let file = try draft.finish() {
@@ -91,14 +94,5 @@ final class MetalinkReader {
         case ["metalink", "file", "url"]: try draft.take(url: text, attributes, schemes)
         default: break
         }
-    }
-}
-
-extension StringProtocol {
-    fileprivate var trimmingBlanks: String {
-        let blanks: Set<Unicode.Scalar> = [" ", "\t", "\r", "\n"]
-        var scalars = String(self).unicodeScalars.drop { blanks.contains($0) }
-        while let last = scalars.last, blanks.contains(last) { scalars.removeLast() }
-        return String(scalars)
     }
 }

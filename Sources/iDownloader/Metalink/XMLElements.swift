@@ -9,13 +9,6 @@ import CExpat
 /// type is refused, so a document cannot declare entities that expand or refer to other files. Each
 /// object reads one document.
 final class XMLElements {
-    struct Element {
-        /// The namespace; empty if the element has none.
-        let namespace: String
-        let name: String
-        let attributes: [String: String]
-    }
-
     /// The deepest nesting; all elements that are used are less deep.
     static let longestPath = 32
     /// The longest text in bytes: room for the longest URL and blanks around it.
@@ -27,7 +20,7 @@ final class XMLElements {
     private var text: [UInt8] = []
     private var fault: MetalinkFault?
 
-    private init(_ reader: MetalinkReader) throws(MetalinkFault) {
+    init(_ reader: MetalinkReader) throws(MetalinkFault) {
         // The separator is a line feed, which a namespace's name cannot contain.
         guard let parser = XML_ParserCreateNS(nil, Self.separator) else {
             throw MetalinkFault("is too large for the free memory")
@@ -44,11 +37,7 @@ final class XMLElements {
     ///
     /// - Throws: the error of the reader, or an error with the line number if the document is not
     ///   well-formed XML in a known encoding.
-    static func read(_ document: [UInt8], _ reader: MetalinkReader) throws(MetalinkFault) {
-        try XMLElements(reader).parse(document)
-    }
-
-    private func parse(_ document: [UInt8]) throws(MetalinkFault) {
+    func parse(_ document: [UInt8]) throws(MetalinkFault) {
         guard let count = Int32(exactly: document.count) else { throw MetalinkFault("is too long") }
         let status = withExtendedLifetime(self) {
             listen()
@@ -102,19 +91,17 @@ final class XMLElements {
             values[String(cString: name)] = String(cString: value)
             next = pair + 2
         }
-        let parts = String(cString: name).split(separator: "\n", maxSplits: 1)
-        let element = Element(
-            namespace: parts.count == 2 ? String(parts[0]) : "",
-            name: parts.last.map(String.init) ?? "",
-            attributes: values
-        )
-        attempt { () throws(MetalinkFault) in try reader.begin(element) }
+        let parts = String(cString: name).split(separator: "\n", maxSplits: 1).map(String.init)
+        let space = parts.count == 2 ? parts[0] : ""
+        attempt { () throws(MetalinkFault) in
+            try reader.begin(parts.last ?? "", in: space, values)
+        }
     }
 
     private func end() {
         guard fault == nil else { return }
         depth -= 1
-        let text = String(decoding: text, as: UTF8.self)
+        let text = String(decoding: text[...].trimmed, as: UTF8.self)
         self.text = []
         attempt { () throws(MetalinkFault) in try reader.end(text: text) }
     }

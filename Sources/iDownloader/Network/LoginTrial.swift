@@ -88,14 +88,7 @@ private final class TrialSink: TransferSink {
     var location: String? { reader.withLock { $0.head?.facts.location } }
 
     func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {
-        reader.withLock { reader in
-            do {
-                try reader.read(line: headerLine)
-                return .proceed
-            } catch {
-                return .abort
-            }
-        }
+        reader.withLock { (try? $0.read(line: headerLine)) == nil ? .abort : .proceed }
     }
 
     func receive(remoteFile: RemoteFile) -> HeaderVerdict { .abort }

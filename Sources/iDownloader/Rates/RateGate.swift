@@ -74,21 +74,18 @@ final class RateGate: Sendable {
     }
 
     /// Returns the lowest limit that applies to a task now, in bytes a second; nil for none.
-    func limit(for task: TaskID) -> Int64? {
-        guard limits.load(ordering: .relaxed) else { return nil }
-        return state.withLock { $0.budget.limit(for: task) }
-    }
+    func limit(for task: TaskID) -> Int64? { ifLimited { $0.limit(for: task) } }
 
     /// Returns the share of a task in bytes a second if all tasks use theirs; nil for no limit.
-    func share(of task: TaskID) -> Int64? {
-        guard limits.load(ordering: .relaxed) else { return nil }
-        return state.withLock { $0.budget.share(of: task) }
-    }
+    func share(of task: TaskID) -> Int64? { ifLimited { $0.share(of: task) } }
 
     /// Whether a limit, rather than the line or the server, slows a task down.
     func holdsBack(_ task: TaskID) -> Bool {
-        guard limits.load(ordering: .relaxed) else { return false }
-        return state.withLock { $0.budget.holdsBack(task, at: now()) }
+        ifLimited { $0.holdsBack(task, at: now()) } ?? false
+    }
+
+    private func ifLimited<Value: Sendable>(_ read: (RateBudget) -> Value?) -> Value? {
+        limits.load(ordering: .relaxed) ? state.withLock { read($0.budget) } : nil
     }
 
     private func change(_ body: (inout RateBudget) -> Void) {

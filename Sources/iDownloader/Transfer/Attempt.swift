@@ -88,8 +88,11 @@ final class Attempt {
         if shown.prefixLength < size { verifier.restart() }
     }
 
-    /// Looks for the user's login for the server of the client's URL.
-    func lookForLogin() async { login = await engine.storedLogin(for: job.request, at: home) }
+    /// Looks for the user's login for the server of the client's URL; a login in the URL goes first.
+    func lookForLogin() async {
+        guard job.request.usesStoredLogins, home.user == nil else { return }
+        login = await engine.logins?.login(for: home.origin)
+    }
 
     /// Whether the task's server would get cookies of the user's file, which could not be read.
     var lacksCookieFile: Bool {

@@ -94,7 +94,7 @@ final class DiskLane: Sendable {
             return
         }
         // Writes that start together share one commit of the file system's journal.
-        for work in due { work.sync.begin() }
+        for case .file(let part) in due.map(\.sync) { part.startWriting() }
         var folders: [FileIdentity: FileError?] = [:]
         for work in due {
             guard let folder = work.sync.folder else {
@@ -115,22 +115,12 @@ package enum DiskSync: Sendable {
     /// The names in a folder.
     case folder(OpenFolder)
 
-    /// Lets the kernel start to write, and does not wait.
-    fileprivate func begin() {
-        switch self {
-        case .file(let part): part.startWriting()
-        case .folder: break
-        }
-    }
-
     /// The identity of the folder: one sync serves all jobs in one folder.
     ///
     /// Nil for a file, which no other job syncs.
     fileprivate var folder: FileIdentity? {
-        switch self {
-        case .file: nil
-        case .folder(let folder): try? folder.identity()
-        }
+        guard case .folder(let folder) = self else { return nil }
+        return try? folder.identity()
     }
 
     /// Syncs; returns why that failed, or nil once the change is durable.

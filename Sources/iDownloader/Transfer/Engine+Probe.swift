@@ -24,11 +24,8 @@ extension Engine {
         defer { forgetFindings(on: task) }
         let timer = Task { [time] in
             guard (try? await time.sleep(for: limit)) != nil else { return }
-            journal.settle(
-                .failure(
-                    Failure(.networkTimeout, "The server did not answer within \(limit).")
-                )
-            )
+            let text = "The server did not answer within \(limit)."
+            journal.settle(.failure(Failure(.networkTimeout, text)))
             transfer.stop()
         }
         let result = await withTaskCancellationHandler {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Curl
 import Glibc
 package import iDownState
 
@@ -175,16 +174,5 @@ extension Engine {
         try? await inFolder(directory, of: nil) { folder throws(FileError) in
             (try folder.identity().device, try folder.freeBytes())
         }
-    }
-
-    /// Returns the origin that the file's extended attributes may name; none for a private
-    /// download.
-    func origins(
-        of home: URLReference,
-        for request: TaskRequest
-    ) -> (url: String, referrer: String?) {
-        guard !request.isPrivate else { return ("", nil) }
-        let referrer = request.referrer.flatMap { try? URLReference($0) }
-        return (home.withoutUserInfoAndQuery, referrer?.withoutUserInfoAndQuery)
     }
 }

@@ -28,7 +28,7 @@ package final class Engine: Sendable {
     private let addresses = Mutex(SocketAddress.local ?? [])
     let userAgent: String
     private let storedNetwork: Mutex<NetworkConfiguration>
-    private let logins: (any StoredLogins)?
+    let logins: (any StoredLogins)?
     /// Runs the transfers' decisions; nil uses Swift's own threads.
     private let executor: (any TaskExecutor)?
     /// The longest time between two checkpoints of a task, and so the most that a crash can cost.
@@ -134,12 +134,8 @@ package final class Engine: Sendable {
                 )
                 await Transfer(attempt).run()
             } catch {
-                let failure =
-                    error as? Failure
-                    ?? Failure(
-                        .serverBadResponse,
-                        "The URL cannot be read: \(Failure.freshLink)"
-                    )
+                let text = "The URL cannot be read: \(Failure.freshLink)"
+                let failure = error as? Failure ?? Failure(.serverBadResponse, text)
                 rates.leave(job.task)
                 await journal.transferEnded(job.id, failure: failure)
             }
@@ -286,15 +282,6 @@ package final class Engine: Sendable {
             "The keyring no longer has the login of this download's URL. Put the login into the URL,"
                 + " and \(Failure.freshLink)"
         )
-    }
-
-    /// Returns the user's stored login for a task's server; a login in the URL goes first.
-    func storedLogin(
-        for request: TaskRequest,
-        at home: URLReference
-    ) async -> TransferRequest.Credentials? {
-        guard request.usesStoredLogins, home.user == nil else { return nil }
-        return await logins?.login(for: home.origin)
     }
 
     /// Makes a refusal for lack of a login transient if the keyring may have one that was not read:

@@ -125,19 +125,14 @@ struct Hop {
         if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
         // Ranges use connections of their own, because HTTP/2 streams share one window.
         if url.scheme == "https", isByHTTP2 || !ask.isPartial { request.httpVersion = .http2 }
+        if ask.isPartial { request.range = "\(ask.offset)-\(ask.end.map { "\($0 - 1)" } ?? "")" }
         switch ask {
         case .whole: request.readsToEnd = true
-        case .rest(let offset, _): request.range = "\(offset)-"
-        case .overlap(let start, _, nil): request.range = "\(start)-"
-        case .overlap(let start, _, let end?): request.range = "\(start)-\(end - 1)"
-        case .part(let range, _):
-            request.range = "\(range.first)-\(range.end - 1)"
-        case .sample(let range):
-            request.range = "\(range.first)-\(range.end - 1)"
+        case .rest, .overlap, .part: break
+        case .sample:
             // libssh2 1.10 asks ahead for four times this size, also beyond the range.
             request.receiveBufferSize = Int(OverlapProof.sample)
-        case .ending(let range):
-            request.range = "\(range.first)-"
+        case .ending:
             request.readsToEnd = true
             request.receiveBufferSize = Int(OverlapProof.sample)
         }

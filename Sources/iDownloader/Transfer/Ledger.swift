@@ -36,13 +36,9 @@ final class Ledger {
             isWanted = try await journal.record(event, of: job.id)
         } catch {
             // The list cannot be written now. Nothing more is claimed, and a later try may succeed.
-            throw .failed(
-                Failure(
-                    .fileFailed,
-                    "The list of downloads cannot be written. Check the disk of your home folder.",
-                    isTransient: true
-                )
-            )
+            let text =
+                "The list of downloads cannot be written. Check the disk of your home folder."
+            throw .failed(Failure(.fileFailed, text, isTransient: true))
         }
         guard isWanted else { throw .superseded }
         switch event {
@@ -80,9 +76,8 @@ final class Ledger {
     /// Returns the hashes of the file's pieces.
     func pieceHashes() async throws(TransferEnd) -> PieceHashes {
         guard let pieces = try? await journal.pieceHashes(of: job.task) else {
-            throw .failed(
-                Failure(.fileFailed, "The list of downloads cannot be read.", isTransient: true)
-            )
+            let text = "The list of downloads cannot be read."
+            throw .failed(Failure(.fileFailed, text, isTransient: true))
         }
         return pieces
     }

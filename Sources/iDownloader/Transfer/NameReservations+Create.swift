@@ -24,44 +24,29 @@ extension NameReservations {
         mayRename: Bool,
         by make: (String) throws(FileError) -> Made
     ) throws(FileError) -> Made {
+        func createExactly(_ name: FileName) throws(FileError) -> Made {
+            // Another program may take a name between the look at it and the making of the file.
+            for _ in 0..<Self.mostCollisions {
+                let free = try reserve(name, in: folder, for: task, mayRename: mayRename)
+                do throws(FileError) {
+                    return try make(free.text)
+                } catch {
+                    guard case .nameTaken = error, mayRename else { throw error }
+                }
+            }
+            throw .nameTaken
+        }
         var refusal = FileError.nameTaken
         for name in candidates {
             do throws(FileError) {
-                return try createExactly(
-                    name,
-                    in: folder,
-                    for: task,
-                    mayRename: mayRename,
-                    by: make
-                )
+                return try createExactly(name)
             } catch {
                 guard error.isNameRefused || error.isNameTooLong else { throw error }
                 refusal = error
             }
-            guard refusal.isNameRefused else { continue }
-            let plain = name.withoutSpecialCharacters
-            return try createExactly(plain, in: folder, for: task, mayRename: mayRename, by: make)
+            if refusal.isNameRefused { return try createExactly(name.withoutSpecialCharacters) }
         }
         throw refusal
-    }
-
-    private func createExactly<Made>(
-        _ name: FileName,
-        in folder: OpenFolder,
-        for task: TaskID,
-        mayRename: Bool,
-        by make: (String) throws(FileError) -> Made
-    ) throws(FileError) -> Made {
-        // Another program may take a name between the look at it and the making of the file.
-        for _ in 0..<Self.mostCollisions {
-            let free = try reserve(name, in: folder, for: task, mayRename: mayRename)
-            do throws(FileError) {
-                return try make(free.text)
-            } catch {
-                guard case .nameTaken = error, mayRename else { throw error }
-            }
-        }
-        throw .nameTaken
     }
 
     /// Gives the file its reserved name, or reserves the next name if another program has taken it.

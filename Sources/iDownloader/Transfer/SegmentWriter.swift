@@ -289,12 +289,6 @@ final class SegmentWriter: Sendable {
 extension SegmentWriter {
     /// The received bytes that are not written yet.
     private struct State: ~Copyable {
-        /// A buffer that the lane has to write.
-        private struct Piece {
-            let buffer: Int
-            let count: Int
-        }
-
         /// Bytes of the oldest piece that are all written, or all compared.
         struct Stretch {
             let bytes: UnsafeRawBufferPointer
@@ -330,7 +324,7 @@ extension SegmentWriter {
         private var filling: Int? = 0
         private var filled = 0
         /// The buffers that the lane has, the oldest first.
-        private var pieces: [Piece] = []
+        private var pieces: [(buffer: Int, count: Int)] = []
         /// The number of bytes of the oldest piece that are written.
         private var done = 0
         /// The file offset of the first byte that is not written.
@@ -411,7 +405,7 @@ extension SegmentWriter {
         /// - Returns: whether the lane has to begin.
         mutating func handOver() -> Bool {
             guard let buffer = filling, filled > 0 else { return false }
-            pieces.append(Piece(buffer: buffer, count: filled))
+            pieces.append((buffer, filled))
             filled = 0
             filling = pieces.count == 1 ? 1 - buffer : nil
             return begin()

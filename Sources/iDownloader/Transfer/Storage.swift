@@ -73,7 +73,10 @@ final class Storage {
             isProof: body.isProof
         )
         store(connection, in: writer)
-        storeKept(of: connection)
+        // The bytes that came before the head was judged; the writer remembers a failure of the file
+        // system.
+        let kept = connection.sink.kept
+        if !kept.isEmpty { _ = kept.withUnsafeBytes { writer.append($0) } }
     }
 
     /// Checks the file's size, and that there is room for it.
@@ -99,14 +102,10 @@ final class Storage {
             !agreed.needsProof, let expected = agreed.total, let total = version.total,
             total != expected
         else { return }
-        throw .failed(
-            Failure(
-                .serverContentChanged,
-                "The server now gives \(total) bytes instead of the \(expected) that it gave the"
-                    + " browser. Download the file from its page again, or retry to take these"
-                    + " bytes."
-            )
-        )
+        let text =
+            "The server now gives \(total) bytes instead of the \(expected) that it gave the browser."
+            + " Download the file from its page again, or retry to take these bytes."
+        throw .failed(Failure(.serverContentChanged, text))
     }
 
     /// Stores a joining connection's range; returns false if the file is gone.
@@ -125,14 +124,6 @@ final class Storage {
         attempt.fetch.requests.brings(number, from: writer.start, at: now)
         attempt.live.store(number, in: writer, at: attempt.engine.time.now)
         receiving.append(connection)
-    }
-
-    /// Gives the writer the bytes that came before the head was judged.
-    private func storeKept(of connection: Connection) {
-        let kept = connection.sink.kept
-        guard let writer = connection.writer, !kept.isEmpty else { return }
-        // The writer remembers a failure of the file system.
-        _ = kept.withUnsafeBytes { writer.append($0) }
     }
 
     // MARK: Comparisons

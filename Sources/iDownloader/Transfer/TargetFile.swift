@@ -38,6 +38,7 @@ final class TargetFile {
     private let job: TransferJob
     private let ledger: Ledger
     private let engine: Engine
+    /// The origin that the file's extended attributes may name; none for a private download.
     private let origins: (url: String, referrer: String?)
 
     init(_ job: TransferJob, home: URLReference, engine: Engine, ledger: Ledger) {
@@ -46,7 +47,12 @@ final class TargetFile {
         self.engine = engine
         file = job.record.file
         disk = TaskDisk(engine.disk, for: job)
-        origins = engine.origins(of: home, for: job.request)
+        if job.request.isPrivate {
+            origins = ("", nil)
+        } else {
+            let referrer = job.request.referrer.flatMap { try? URLReference($0) }
+            origins = (home.withoutUserInfoAndQuery, referrer?.withoutUserInfoAndQuery)
+        }
     }
 
     /// Whether the file system has sparse files.
@@ -120,15 +126,9 @@ final class TargetFile {
 
     /// Frees a reserved name without a file, and closes everything.
     func release() {
-        // A reserved name without a file is free again.
         if isUnnamed || (file == nil && job.record.file == nil) { engine.names.release(job.task) }
         part = nil
         folder = nil
-    }
-
-    /// Drops a file that has no name; its bytes are gone.
-    private func drop(_ unnamed: PartFile) {
-        if part === unnamed { part = nil }
     }
 
     // MARK: Room
@@ -159,14 +159,10 @@ final class TargetFile {
     private static func check(_ free: Int64, for missing: Int64) throws(TransferEnd) {
         let needed = SpacePolicy.needed(for: missing)
         guard free < needed else { return }
-        throw .failed(
-            Failure(
-                .fileNoSpace,
-                "The disk has \(free) bytes free, and \(needed) are needed: \(missing) that are still to"
-                    + " come, and a reserve. Make room.",
-                neededSpace: needed
-            )
-        )
+        let text =
+            "The disk has \(free) bytes free, and \(needed) are needed: \(missing) that are still to"
+            + " come, and a reserve. Make room."
+        throw .failed(Failure(.fileNoSpace, text, neededSpace: needed))
     }
 
     /// Adds to a full disk's failure how much must be free before another try.
@@ -271,12 +267,8 @@ final class TargetFile {
         let (target, free, made) = try await disk.syncing {
             () throws(FileError) -> ((OpenFolder, Int64, PartFile?), DiskSync?) in
             // Opened in the same job, so that no other task's sync comes in between.
-            let folder: OpenFolder
-            if let opened {
-                folder = opened
-            } else {
-                folder = try OpenFolder(directory, fileSystem: system)
-            }
+            let folder =
+                if let opened { opened } else { try OpenFolder(directory, fileSystem: system) }
             let free = try folder.freeBytes()
             guard free >= SpacePolicy.needed(for: Int64(body.count)) else {
                 return ((folder, free, nil), nil)
@@ -396,7 +388,7 @@ extension TargetFile {
             } catch {
                 // The file has its name or is gone, and the next attempt looks. Until then it
                 // counts only if it is seen in the folder.
-                if await !isShown(shown.file, in: folder) { drop(shown) }
+                if await !isShown(shown.file, in: folder) { part = nil }
                 throw error
             }
             guard let next else { return shown.file.name }

@@ -297,13 +297,10 @@ actor Transfer {
                 }
             }
         }
-        throw .failed(
-            Failure(
-                .serverTooManyRedirects,
-                "The server redirects more than \(Requests.mostRedirects) times in a row. Check the URL, or"
-                    + " \(Failure.freshLink)"
-            )
-        )
+        let text =
+            "The server redirects more than \(Requests.mostRedirects) times in a row. Check the URL, or"
+            + " \(Failure.freshLink)"
+        throw .failed(Failure(.serverTooManyRedirects, text))
     }
 
     private func request(_ ask: Ask, at hop: Hop) async throws(TransferEnd) -> Conversation.End {
