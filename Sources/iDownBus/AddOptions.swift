@@ -142,10 +142,9 @@ extension AddOptions {
             headers.map { Value.Entry(key: .string($0.name), value: .string($0.value)) }
         )
     }
-}
 
-// The rules for values.
-extension AddOptions {
+    // MARK: The rules for values
+
     /// The longest file name of common file systems, 255 bytes, without room for ` (99)` and
     /// `.part`.
     private static let maximumFileNameBytes = 244

@@ -207,11 +207,7 @@ extension Contract {
         /// that are equal in all of them, and the serial.
         public static let tasksChanged = DBus.Signal<
             [String], TaskProperties.State, [String: Value], UInt64
-        >(
-            managerInterface,
-            "TasksChanged",
-            arguments: ["ids", "state", "common", "serial"]
-        )
+        >(managerInterface, "TasksChanged", arguments: ["ids", "state", "common", "serial"])
         /// Many tasks were removed by one commit: their ids and the serial.
         public static let tasksRemoved = DBus.Signal<[String], UInt64>(
             managerInterface,

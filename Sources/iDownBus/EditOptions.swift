@@ -51,7 +51,7 @@ extension EditOptions {
                 return .init(
                     name: row.name,
                     read: { options, value throws(ManagerError) in
-                        if let clearable, clearable.isCleared(by: value) {
+                        if let clearable, value == clearable.emptyValue {
                             options.cleared.insert(clearable)
                         } else if clearable == .connections {
                             // 0 was taken above, and the text of a refusal must allow it.
@@ -94,6 +94,4 @@ extension EditOptions.Clearable {
         case .headers: .dictionary(key: String.signature, value: String.signature, [])
         }
     }
-
-    fileprivate func isCleared(by value: Value) -> Bool { value == emptyValue }
 }

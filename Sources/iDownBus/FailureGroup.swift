@@ -15,7 +15,5 @@ public enum FailureGroup: String, CaseIterable, Hashable, Sendable {
 
     /// Reads the group of an ErrorCode such as `Network.DNS`; nil for an empty code or an unknown
     /// group.
-    public init?(errorCode: String) {
-        self.init(rawValue: String(errorCode.prefix { $0 != "." }))
-    }
+    public init?(errorCode: String) { self.init(rawValue: String(errorCode.prefix { $0 != "." })) }
 }

@@ -26,9 +26,7 @@ public struct HandOverOptions: Hashable, Sendable {
     public var isPrivate = false
 
     /// Creates options with a token, without anything from the browser.
-    public init(token: String) {
-        download.token = token
-    }
+    public init(token: String) { download.token = token }
 }
 
 extension HandOverOptions {

@@ -36,9 +36,7 @@ package enum HeaderRules {
             throw option.refusal("must be of type a{ss}, not \(value.signature)")
         }
         guard entries.count <= maximumCount else {
-            throw option.refusal(
-                "may hold at most \(maximumCount) headers, not \(entries.count)"
-            )
+            throw option.refusal("may hold at most \(maximumCount) headers, not \(entries.count)")
         }
         var headers: [AddOptions.Header] = []
         for entry in entries {

@@ -89,7 +89,10 @@ public struct LiveList: Sendable {
         if let old {
             guard task.serial >= old.serial else { return nil }
             // The known progress is newer, because a page takes longer to arrive than a signal.
-            if task.serial == old.serial { new.takeProgress(of: old) }
+            if task.serial == old.serial {
+                (new.downloadedBytes, new.progress) = (old.downloadedBytes, old.progress)
+                (new.speed, new.activity) = (old.speed, old.activity)
+            }
         } else if task.serial > 0, task.serial <= serial {
             // The last complete answer had every remaining task up to its serial. A late page must
             // not bring back a removed task, because its removal may not be reported again.
@@ -116,15 +119,6 @@ public struct LiveList: Sendable {
     private mutating func remove(_ id: String) -> Change? {
         guard let old = tasks.removeValue(forKey: id) else { return nil }
         return Change(old: old, new: nil)
-    }
-}
-
-extension TaskProperties {
-    fileprivate mutating func takeProgress(of other: TaskProperties) {
-        downloadedBytes = other.downloadedBytes
-        progress = other.progress
-        speed = other.speed
-        activity = other.activity
     }
 }
 
@@ -167,18 +161,13 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
     let client: ManagerClient
     let properties: [TaskProperty]
     /// The moment at which the news begin; nil to begin with the whole list.
-    var start: Start?
+    ///
+    /// The signals were subscribed before the position was asked for, which is nil from services
+    /// without serials.
+    var start: (signals: SignalSequence<Proxy.Event>, position: Position?)?
     /// Whether the sequence asks for tasks; otherwise it only tells that all of them are to be
     /// asked for.
     var asks = true
-
-    /// A moment at which news begin.
-    struct Start: Sendable {
-        /// The signals, subscribed before the position was asked for.
-        let signals: SignalSequence<Proxy.Event>
-        /// The position of the list at that moment; nil from services without serials.
-        let position: Position?
-    }
 
     /// A position in the history of a list.
     struct Position: Sendable {
@@ -290,7 +279,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             do throws(ManagerError) {
                 do throws(ManagerError) {
                     try await askForPage()
-                } catch  where Self.isOlder(error.code) {
+                } catch  where Self.ofOlderServices.contains(error.code) {
                     let tasks = try await sequence.client.allTasks()
                     end(with: [.anew, .page(tasks), .whole(0)])
                 }
@@ -310,13 +299,10 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             }
         }
 
-        /// Whether an error is that of a service of version 1, which has no serials.
-        private static func isOlder(_ code: ManagerError.Code?) -> Bool {
-            switch code {
-            case .unknownMethod, .unknownProperty, .unknownInterface: true
-            default: false
-            }
-        }
+        /// The errors of a service of version 1, which has no serials.
+        private static let ofOlderServices: [ManagerError.Code?] = [
+            .unknownMethod, .unknownProperty, .unknownInterface,
+        ]
 
         private mutating func askForPage() async throws(ManagerError) {
             if reading == nil {
@@ -402,7 +388,7 @@ extension ManagerClient {
         return ListNewsSequence(
             client: withoutStart,
             properties: [],
-            start: ListNewsSequence.Start(signals: signals, position: position)
+            start: (signals, position)
         )
     }
 

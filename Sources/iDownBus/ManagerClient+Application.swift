@@ -11,7 +11,7 @@ extension ManagerClient {
     /// - Throws: `InvalidURL`, `UnsupportedScheme`, `InvalidDestination`, `StoreFailed`,
     ///   `LimitExceeded`; the text names a bad URI by its position, counted from 1.
     public func open(_ uris: [String]) async throws(ManagerError) {
-        try await callApplication(Contract.Method.open, uris, Self.platformData)
+        try await callApplication(Contract.Method.open, uris, [String: Value]())
     }
 
     /// Shows the list to the user, in the window if that is installed.
@@ -21,9 +21,7 @@ extension ManagerClient {
     /// - Parameter token: An activation token, which lets the window take the focus; nil for none.
     /// - Throws: `Stopping`; an error that ``ManagerError/isUnreachable`` if there is no service.
     public func activate(token: String? = nil) async throws(ManagerError) {
-        let data = token.map { [Contract.activationToken: Value.string($0)] } ?? Self.platformData
+        let data = token.map { [Contract.activationToken: Value.string($0)] } ?? [:]
         try await callApplication(Contract.Method.activate, data)
     }
-
-    private static var platformData: [String: Value] { [:] }
 }

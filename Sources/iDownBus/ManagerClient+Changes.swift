@@ -83,7 +83,5 @@ extension ManagerClient {
 
     /// Makes the objects of tasks announce their changes to the whole bus, until this connection
     /// ends.
-    public func subscribe() async throws(ManagerError) {
-        try await call(Contract.Method.subscribe)
-    }
+    public func subscribe() async throws(ManagerError) { try await call(Contract.Method.subscribe) }
 }

@@ -40,7 +40,7 @@ extension ManagerClient {
     ///
     /// - Throws: `UnknownProperty` for a setting that this service does not have.
     public func value(of setting: Setting) async throws(ManagerError) -> Setting.Content {
-        let properties = try await properties(of: setting.interface)
+        let properties = try await properties(of: setting.place.interface)
         guard let content = properties[setting.rawValue].flatMap(setting.content) else {
             throw ManagerError(.unknownProperty, "The service has no setting \(setting.rawValue).")
         }
@@ -53,7 +53,7 @@ extension ManagerClient {
     ///   setting that the user can only change in the file; `InvalidDestination` for a download
     ///   folder that is not allowed.
     public func set(_ setting: Setting, to content: Setting.Content) async throws(ManagerError) {
-        let proxy = manager.at(nil, setting.interface)
+        let proxy = manager.at(nil, setting.place.interface)
         try await asking { () throws(BusError) in
             try await proxy.set(setting.memberName, to: setting.value(content))
         }
@@ -67,9 +67,7 @@ extension ManagerClient {
     }
 
     /// Returns the version of the service; starts the service.
-    public func version() async throws(ManagerError) -> String {
-        try await get(Name.version)
-    }
+    public func version() async throws(ManagerError) -> String { try await get(Name.version) }
 
     /// Returns the service's features beyond the first version of the contract.
     ///
@@ -84,9 +82,7 @@ extension ManagerClient {
     }
 
     /// Returns how many tasks are in the list.
-    public func taskCount() async throws(ManagerError) -> UInt32 {
-        try await get(Name.taskCount)
-    }
+    public func taskCount() async throws(ManagerError) -> UInt32 { try await get(Name.taskCount) }
 
     /// Returns how many tasks are waiting.
     public func waitingCount() async throws(ManagerError) -> UInt32 {
@@ -99,7 +95,5 @@ extension ManagerClient {
     }
 
     /// Returns the speed of all tasks together, in bytes per second.
-    public func speed() async throws(ManagerError) -> UInt64 {
-        try await get(Name.speed)
-    }
+    public func speed() async throws(ManagerError) -> UInt64 { try await get(Name.speed) }
 }

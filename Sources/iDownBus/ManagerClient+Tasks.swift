@@ -21,12 +21,7 @@ extension ManagerClient {
         _ url: String,
         options: AddOptions = AddOptions()
     ) async throws(ManagerError) -> String {
-        try await call(
-            Name.addURLWithOptions,
-            url,
-            options.dictionary,
-            returning: String.self
-        )
+        try await call(Name.addURLWithOptions, url, options.dictionary, returning: String.self)
     }
 
     /// Adds all URLs or none, in one durable commit.
@@ -249,10 +244,7 @@ extension ManagerClient {
     ///
     /// - Throws: `NoSuchTask`; `InvalidState` if the task's state does not allow one of the
     ///   options; otherwise the errors of ``addURL(_:options:)``.
-    public func setOptions(
-        _ options: EditOptions,
-        of id: String
-    ) async throws(ManagerError) {
+    public func setOptions(_ options: EditOptions, of id: String) async throws(ManagerError) {
         try await call(Name.setOptions, id, options.dictionary)
     }
 
@@ -374,9 +366,7 @@ extension ManagerClient {
         // No second try, which would start the next service.
         try await call(Name.quit, outlivesService: false)
     }
-}
 
-extension ManagerClient {
     /// Returns the file of a task, open for reading.
     ///
     /// A partial file has valid bytes only in its ``TaskProperties/segments``. A sandboxed caller
@@ -384,6 +374,6 @@ extension ManagerClient {
     ///
     /// - Throws: `NoSuchTask`; `InvalidState` if nothing of the file is on disk; `LimitExceeded`.
     public func openFile(_ id: String) async throws(ManagerError) -> OpenDescriptor {
-        try await call(Contract.Method.openFile, id, returning: OpenDescriptor.self)
+        try await call(Name.openFile, id, returning: OpenDescriptor.self)
     }
 }

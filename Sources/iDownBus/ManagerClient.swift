@@ -101,9 +101,7 @@ public struct ManagerClient: Sendable {
     }
 
     /// Closes the connection; pending calls fail, and sequences of events end.
-    public func close() async {
-        await manager.connection.close()
-    }
+    public func close() async { await manager.connection.close() }
 
     /// Returns the signals about all tasks, from the moment this method returns.
     ///
@@ -162,9 +160,7 @@ public struct ManagerClient: Sendable {
     ///
     /// A commit on a busy disk takes time, and so does adding 100,000 URLs.
     public static let patience: Duration = .seconds(60)
-}
 
-extension ManagerClient {
     /// Returns whether the service is running; does not start it.
     public func isRunning() async throws(ManagerError) -> Bool {
         try await asking { () throws(BusError) in try await manager.owner } != nil

@@ -20,14 +20,10 @@ public struct ManagerError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The error's code; nil for a name that this version does not know.
-    public var code: Code? {
-        Code(name)
-    }
+    public var code: Code? { Code(name) }
 
     /// The text for people, or the name if there is no text.
-    public var description: String {
-        message.isEmpty ? name.rawValue : message
-    }
+    public var description: String { message.isEmpty ? name.rawValue : message }
 }
 
 extension ManagerError {
@@ -42,9 +38,7 @@ extension ManagerError {
         guard code == .requestFailed else { return nil }
         return String(message.prefix { $0 != ":" })
     }
-}
 
-extension ManagerError {
     /// Converts an error reply; unknown names are kept.
     public init(_ error: BusError) {
         name = error.name
@@ -55,9 +49,7 @@ extension ManagerError {
     package var busError: BusError {
         BusError(name, message)
     }
-}
 
-extension ManagerError {
     /// The errors that the contract names; they are never renamed.
     ///
     /// The raw value is the name on the bus.
@@ -153,9 +145,7 @@ extension ManagerError {
         "org.freedesktop.DBus.Error.TimedOut",
         "org.freedesktop.DBus.Error.Timeout",
     ]
-}
 
-extension ManagerError {
     /// Converts the error of a call; if no service answered, the text says what the user can do.
     init(received error: BusError) {
         let plain = ManagerError(error)
@@ -173,10 +163,7 @@ extension ManagerError {
                     + " start it anew with `idown service restart`."
             )
         case .disconnected:
-            self.init(
-                .disconnected,
-                "The session bus went away. Try again after the next login."
-            )
+            self.init(.disconnected, "The session bus went away. Try again after the next login.")
         case nil where error.name.rawValue.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
             let text = "The download service cannot be started: \(error.message)"
             self.init(BusError(error.name, text + Self.meaning(ofEnd: error.message)))

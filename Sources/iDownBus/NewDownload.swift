@@ -34,10 +34,7 @@ extension NewDownload {
     ) async throws(ManagerError) -> [NewDownload] {
         let (count, most) = (dictionaries.count, Contract.maximumURLs)
         guard count <= most else {
-            throw ManagerError(
-                .limitExceeded,
-                "AddMany takes at most \(most) tasks, not \(count)."
-            )
+            throw ManagerError(.limitExceeded, "AddMany takes at most \(most) tasks, not \(count).")
         }
         return count > 100 ? try await readAside(dictionaries) : try read(dictionaries)
     }

@@ -28,17 +28,14 @@ struct OptionTable<Options>: Sendable {
     var names: [String] { rows.map(\.name.text) }
 
     /// Decodes every value of a dictionary; throws for an unknown key.
-    func read(
-        _ dictionary: [String: Value],
-        into options: inout Options
-    ) throws(ManagerError) {
+    func read(_ dictionary: [String: Value], into options: inout Options) throws(ManagerError) {
         // Sorted, so that of several mistakes always the same one is reported.
         for (text, value) in dictionary.sorted(by: { $0.key < $1.key }) {
             guard let place = places[text] else {
+                let list = names.joined(separator: ", ")
                 throw ManagerError(
                     .invalidOption,
-                    "There is no \(noun) \(QuotedText(text)). The \(noun)s are"
-                        + " \(names.joined(separator: ", "))."
+                    "There is no \(noun) \(QuotedText(text)). The \(noun)s are \(list)."
                 )
             }
             try rows[place].read(&options, value)

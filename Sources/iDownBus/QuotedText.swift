@@ -8,9 +8,7 @@ package struct QuotedText: CustomStringConvertible {
     private let text: String
 
     /// Quotes a text.
-    package init(_ text: String) {
-        self.text = text
-    }
+    package init(_ text: String) { self.text = text }
 
     package var description: String {
         var scalars = String.UnicodeScalarView()

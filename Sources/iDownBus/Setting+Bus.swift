@@ -11,9 +11,6 @@ extension Setting {
     /// The name of the property.
     package var memberName: MemberName { MemberName(checked: rawValue) }
 
-    /// The interface that has the property.
-    var interface: InterfaceName { place.interface }
-
     /// The type of the property.
     package var signature: Signature {
         switch kind {

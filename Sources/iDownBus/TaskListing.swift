@@ -15,14 +15,10 @@ package struct TaskListing: Sendable {
     ///
     /// Id and Serial are always included.
     package init(of properties: [TaskProperty] = []) {
-        choice =
-            properties.isEmpty
-            ? .all
-            : TaskExcerpt.Choice(
-                TaskProperty.allCases.filter {
-                    [.id, .serial].contains($0) || properties.contains($0)
-                }
-            )
+        let chosen = TaskProperty.allCases.filter {
+            [.id, .serial].contains($0) || properties.contains($0)
+        }
+        choice = properties.isEmpty ? .all : TaskExcerpt.Choice(chosen)
     }
 
     /// The number of bytes of all tasks.

@@ -21,9 +21,7 @@ extension TaskProperties: BusType {
     }
 
     /// Appends the whole task, with keys in the order of ``TaskProperty``.
-    public func write(to writer: inout WireWriter) {
-        TaskExcerpt(self, .all).write(to: &writer)
-    }
+    public func write(to writer: inout WireWriter) { TaskExcerpt(self, .all).write(to: &writer) }
 }
 
 /// Some properties of a task, `a{sv}`, for sending only.
@@ -96,25 +94,16 @@ extension WireWriter: PropertyCoder {
     fileprivate mutating func code(_ content: inout some BusType) { content.write(to: &self) }
 }
 
-/// Records a property's type and value.
+/// Records a property's value.
 private struct PropertyContent: PropertyCoder {
-    var signature = Signature.empty
     var variant = WireWriter()
 
-    mutating func code<Content: BusType>(_ content: inout Content) {
-        signature = Content.signature
-        variant = WireWriter(Variant(content))
-    }
+    mutating func code(_ content: inout some BusType) { variant = WireWriter(Variant(content)) }
 }
 
 extension TaskProperty {
     /// The type of the property on the bus.
-    public var signature: Signature {
-        var task = TaskProperties()
-        var content = PropertyContent()
-        try? task.code(self, with: &content)
-        return content.signature
-    }
+    public var signature: Signature { TaskProperties()[self].signature }
 }
 
 extension TaskProperties {
@@ -188,33 +177,25 @@ extension TaskProperties {
         // Reading what was just written cannot fail.
         return (try? reader.variant()) ?? .structure([])
     }
-}
 
-extension TaskProperties {
     /// Decodes a dictionary; unknown keys and values of a wrong type are ignored.
     public init(_ dictionary: [String: Value]) {
-        self.init()
-        apply(dictionary)
+        self = TaskProperties().applying(dictionary)
     }
 
     /// Returns the task with the changes of a TaskChanged signal applied.
     public func applying(_ changed: [String: Value]) -> TaskProperties {
         var task = self
-        task.apply(changed)
-        return task
-    }
-
-    private mutating func apply(_ changed: [String: Value]) {
         for (key, value) in changed {
             guard let property = TaskProperty.named(key) else { continue }
             var reader = WireReader(WireWriter(value))
-            try? code(property, with: &reader)
+            try? task.code(property, with: &reader)
         }
+        return task
     }
+
     /// The whole task as a dictionary.
-    public var dictionary: [String: Value] {
-        dictionary(of: TaskProperty.allCases)
-    }
+    public var dictionary: [String: Value] { dictionary(of: TaskProperty.allCases) }
 
     /// Returns some properties as a dictionary.
     public func dictionary(of properties: some Sequence<TaskProperty>) -> [String: Value] {
@@ -253,8 +234,6 @@ extension TaskProperties {
     /// Returns a URL without its query and fragment.
     package static func withoutQuery(_ url: String) -> String {
         // Compares bytes, because "?" and a combining mark after it are one Character.
-        String(
-            Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
-        )
+        String(Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))
     }
 }

@@ -94,9 +94,7 @@ public struct TaskProperties: Hashable, Sendable {
     public init() {}
 
     /// The size of the whole file in bytes; nil while it is unknown.
-    public var knownTotal: UInt64? {
-        UInt64(exactly: totalBytes)
-    }
+    public var knownTotal: UInt64? { UInt64(exactly: totalBytes) }
 
     /// The seconds until a downloading task is done; nil for other tasks, and while unknown.
     public var timeLeft: Double? {

@@ -97,9 +97,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     }
 
     /// Whether programs of the user may set the property.
-    public var isWritable: Bool {
-        [.priority, .speedLimit, .maxConnections].contains(self)
-    }
+    public var isWritable: Bool { [.priority, .speedLimit, .maxConnections].contains(self) }
 
     /// Checks that a value is in the property's range.
     ///
@@ -126,10 +124,7 @@ public enum TaskProperty: String, CaseIterable, Hashable, Sendable {
     }
 
     /// Returns the properties with these keys; `name` is the option that a `refusal` names.
-    static func all(
-        _ name: OptionName,
-        _ words: [String]
-    ) throws(ManagerError) -> [TaskProperty] {
+    static func all(_ name: OptionName, _ words: [String]) throws(ManagerError) -> [TaskProperty] {
         try words.map { word throws(ManagerError) in
             guard let property = named(word) else {
                 throw name.refusal(

@@ -8,31 +8,29 @@ extension Connection {
     /// Cancelling the task abandons the call; the callee is not told. The caller decodes the
     /// results, outside the connection's thread.
     ///
-    /// The destination may be a unique or a well-known name; `startService` lets the bus start a
-    /// service for a name that has no owner yet. A timeout of 24 days or more means no limit.
+    /// The proxy says how long to wait and whether the bus may start the service, unless the call
+    /// says otherwise. A timeout of 24 days or more means no limit.
     ///
     /// - Returns: The arguments of the reply.
     /// - Throws: The error reply; `Disconnected`, `NoReply` or `NoMemory` from this process;
     ///   `InvalidArgs` or `LimitsExceeded` for arguments that cannot be sent.
     func call(
-        _ destination: BusName,
-        _ path: ObjectPath,
-        _ interface: InterfaceName,
+        _ proxy: Proxy,
         _ member: MemberName,
         _ arguments: WireWriter,
-        timeout: Duration,
-        startService: Bool
+        timeout: Duration? = nil,
+        startsService: Bool? = nil
     ) async throws(BusError) -> WireReader {
         let message = try Message(
-            call: destination,
-            path,
-            interface,
+            call: proxy.destination,
+            proxy.path,
+            proxy.interface,
             member,
             arguments,
-            startsService: startService,
+            startsService: startsService ?? proxy.startsService,
             libdbus: libdbus
         )
-        return try await answer(to: send(message, timeout: timeout)).get()
+        return try await answer(to: send(message, timeout: timeout ?? proxy.timeout)).get()
     }
 
     /// Sends a message that may get an answer, and returns an id for ``answer(to:)``, which has to be

@@ -14,8 +14,13 @@ extension Connection {
             receive(call: message)
             return DBUS_HANDLER_RESULT_HANDLED
         case DBUS_MESSAGE_TYPE_SIGNAL:
+            guard dbus_message_is_signal(message, DBUS_INTERFACE_LOCAL, "Disconnected") == 0 else {
+                // libdbus must not be closed from within its own dispatch.
+                enqueue { $0.close() }
+                break
+            }
             do throws(BusError) {
-                try receive(signal: message)
+                try deliver(message)
             } catch {
                 return DBUS_HANDLER_RESULT_NEED_MEMORY
             }
@@ -72,7 +77,7 @@ extension Connection {
             )
             if counts { try pendingCalls.check(reply.sender, size: arguments.count) }
             if let now = method.now, !pendingCalls.hasLine(reply.sender),
-                let results = now(call, arguments), !LongAnswers.isLong(results)
+                let results = now(call, arguments), !results.isLong
             {
                 return answer(.success(results), to: reply)
             }
@@ -95,22 +100,25 @@ extension Connection {
         case .task(let body):
             let isOfAll = call.interface == Interface.propertiesName
             let subtree = isOfAll ? objects.subtree(around: call.path) : nil
-            let start = pendingCalls.start(call.id, hasTask: true) {
+            pendingCalls.start(call.id, hasTask: true) {
                 self.start(call.id) {
-                    let outcome = await interface.outcome(of: body, call, arguments)
+                    let outcome: Result<WireWriter, BusError>
+                    do {
+                        outcome = .success(try await body(call, arguments))
+                    } catch {
+                        outcome = .failure(interface.reply(to: call, thrown: error))
+                    }
                     return await subtree?.judged(outcome, at: call.path) ?? outcome
                 }
             }
-            start?()
         case .answering(let body):
             let answer: Answer<WireWriter> = { [executor] outcome in
                 let outcome = outcome.mapError { interface.reply(to: call, thrown: $0) }
                 executor.run { self.assumeIsolated { $0.finish(call.id, with: outcome) } }
             }
-            let start = pendingCalls.start(call.id, hasTask: false) {
+            pendingCalls.start(call.id, hasTask: false) {
                 do { try body(call, arguments, answer) } catch { answer(.failure(error)) }
             }
-            start?()
         }
     }
 
@@ -146,7 +154,7 @@ extension Connection {
 
     /// Answers a call that has no answer yet; a long answer first waits for the shorter ones.
     private func finish(_ id: Int, with outcome: Result<WireWriter, BusError>) {
-        if case .success(let results) = outcome, LongAnswers.isLong(results) {
+        if case .success(let results) = outcome, results.isLong {
             let task = Task.immediate { await finish(id, withLong: results) }
             return pendingCalls.attach(task, to: id)
         }
@@ -163,7 +171,7 @@ extension Connection {
             let message = try await Self.message(results, to: reply, libdbus: libdbus)
             // The connection has ended, or the call was answered meanwhile.
             guard link != nil, pendingCalls.address(of: id) != nil else { return }
-            longAnswers.append(message, to: id)
+            longAnswers.append(LongAnswer(message, to: id))
             sendLongAnswers()
         } catch {
             finish(id, with: .failure(error))
@@ -173,17 +181,15 @@ extension Connection {
     /// Sends long answers while the bus has taken all earlier bytes; with `all`, sends every one.
     func sendLongAnswers(all: Bool = false) {
         defer { callsShrank() }
-        while let link, all || link.outgoingBytes == 0 {
-            let isSent = longAnswers.takeFirst { id, message in
-                // The service may have ended meanwhile, and the call been answered with an error.
-                guard let reply = pendingCalls.finish(id) else { return }
-                do throws(BusError) {
-                    try link.send(message)
-                } catch {
-                    answer(.failure(error), to: reply)
-                }
+        while let link, !longAnswers.isEmpty, all || link.outgoingBytes == 0 {
+            let next = longAnswers.removeFirst()
+            // The service may have ended meanwhile, and the call been answered with an error.
+            guard let reply = pendingCalls.finish(next.id) else { continue }
+            do throws(BusError) {
+                try link.send(next.message)
+            } catch {
+                answer(.failure(error), to: reply)
             }
-            guard isSent else { return }
         }
     }
 
@@ -213,7 +219,10 @@ extension Connection {
                 try link.send(try Message(replyTo: reply, error, libdbus: libdbus))
             }
         } catch {
-            let told = error.inAnswer
+            // `InvalidArgs` would blame the caller, whose arguments were right.
+            let isOurs = error.name == BusError.invalidArguments("").name
+            let text = "The answer cannot be sent: \(error.message)"
+            let told = isOurs ? BusError.failed(text) : error
             guard let message = try? Message(replyTo: reply, told, libdbus: libdbus) else { return }
             try? link.send(message)
         }
@@ -234,17 +243,6 @@ extension Connection {
             else { return }
             answer(.failure(error), to: reply)
         }
-    }
-
-    // MARK: Signals
-
-    private func receive(signal message: OpaquePointer) throws(BusError) {
-        if dbus_message_is_signal(message, DBUS_INTERFACE_LOCAL, "Disconnected") != 0 {
-            // libdbus must not be closed from within its own dispatch.
-            enqueue { $0.close() }
-            return
-        }
-        try deliver(message)
     }
 }
 

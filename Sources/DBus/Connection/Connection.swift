@@ -32,15 +32,14 @@ public actor Connection {
     var subscriptions: [Int: Subscription] = [:]
     var pendingReplies: [Int: PendingReply] = [:]
     let pendingCalls: PendingCalls
-    var longAnswers = LongAnswers()
+    /// The long answers that wait; first in, first out.
+    var longAnswers: [LongAnswer] = []
     /// The error that answers every call once the service is ending; nil before.
     var refusal: BusError?
-    private var waiters: [Int: Waiter] = [:]
+    private var waiters: [Int: (event: Event, continuation: CheckedContinuation<Void, Never>)] = [:]
     private var lastID = 0
 
-    isolated deinit {
-        link?.close()
-    }
+    isolated deinit { link?.close() }
 
     private init(executor: QueueExecutor, faults: FaultPlan?) {
         self.executor = executor
@@ -76,31 +75,39 @@ public actor Connection {
     ) async throws(BusError) -> Connection {
         let executor = if let executor { executor } else { try QueueExecutor() }
         let connection = Connection(executor: executor, faults: faults)
-        try await outcome(within: limit) { () throws(BusError) in
-            try await connection.connect(to: bus)
+        let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, BusError>.self)
+        // libdbus waits without a limit for a bus to accept the user, and cannot be interrupted:
+        // its thread is left behind then.
+        Task { outcome.yield(await connection.connect(to: bus)) }
+        let clock = Task {
+            try await Task.sleep(for: limit)
+            outcome.yield(.failure(.noReply("The bus did not answer within \(limit).")))
         }
-        return connection
+        defer { clock.cancel() }
+        for await first in outcomes {
+            try first.get()
+            return connection
+        }
+        throw .noReply("The connection to the bus was given up.")
     }
 
-    private func connect(to bus: BusAddress) throws(BusError) {
-        let link = try Link(to: bus, owner: self, libdbus: libdbus)
-        self.link = link
-        guard let name = dbus_bus_get_unique_name(link.pointer) else { return }
-        uniqueName = BusName(checked: String(cString: name))
+    private func connect(to bus: BusAddress) -> Result<Void, BusError> {
+        Result { () throws(BusError) in
+            let link = try Link(to: bus, owner: self, libdbus: libdbus)
+            self.link = link
+            guard let name = dbus_bus_get_unique_name(link.pointer) else { return }
+            uniqueName = BusName(checked: String(cString: name))
+        }
     }
 
     /// Whether messages can still be sent.
-    public var isOpen: Bool {
-        link?.isConnected ?? false
-    }
+    public var isOpen: Bool { link?.isConnected ?? false }
 
     /// The bytes of messages that wait because the bus does not take them.
     ///
     /// libdbus queues without a limit: check this value before sending a signal that could be left
     /// out.
-    public var outgoingBytes: Int {
-        link?.outgoingBytes ?? 0
-    }
+    public var outgoingBytes: Int { link?.outgoingBytes ?? 0 }
 
     /// The name of the bus's end of the connection's socket: a path, or a zero byte and a name.
     ///
@@ -139,7 +146,7 @@ public actor Connection {
         pendingReplies = [:]
         for subscription in subscriptions.values { subscription.queue.finish() }
         subscriptions = [:]
-        longAnswers = LongAnswers()
+        longAnswers = []
         objects = ObjectTable()
         link.close()
         self.link = nil
@@ -182,56 +189,22 @@ public actor Connection {
     }
 }
 
-/// Runs `work`, and does not wait longer than the limit for it.
-///
-/// libdbus waits without a limit for a bus to accept the user, and cannot be interrupted: its thread
-/// is left behind then.
-///
-/// - Throws: The error of `work`; `NoReply` after the limit, or when the task is cancelled.
-private func outcome(
-    within limit: Duration,
-    of work: @escaping @Sendable () async throws(BusError) -> Void
-) async throws(BusError) {
-    let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, BusError>.self)
-    Task {
-        do throws(BusError) {
-            outcome.yield(.success(try await work()))
-        } catch {
-            outcome.yield(.failure(error))
-        }
-    }
-    let clock = Task {
-        try await Task.sleep(for: limit)
-        outcome.yield(.failure(.noReply("The bus did not answer within \(limit).")))
-    }
-    defer { clock.cancel() }
-    for await first in outcomes { return try first.get() }
-    throw .noReply("The connection to the bus was given up.")
-}
-
-/// A task that waits for an event of the connection.
-private struct Waiter {
-    enum Event {
+extension Connection {
+    /// An event that tasks wait for.
+    private enum Event {
         case answered, closed, flushed
     }
 
-    let event: Event
-    let continuation: CheckedContinuation<Void, Never>
-}
-
-extension Connection {
-    private func wait(for event: Waiter.Event) async {
+    private func wait(for event: Event) async {
         let id = makeID()
         await withTaskCancellationHandler {
-            await withCheckedContinuation {
-                waiters[id] = Waiter(event: event, continuation: $0)
-            }
+            await withCheckedContinuation { waiters[id] = (event, $0) }
         } onCancel: {
             enqueue { $0.waiters.removeValue(forKey: id)?.continuation.resume() }
         }
     }
 
-    private func resumeWaiters(_ isMeant: (Waiter.Event) -> Bool) {
+    private func resumeWaiters(_ isMeant: (Event) -> Bool) {
         for (id, waiter) in waiters where isMeant(waiter.event) {
             waiters[id] = nil
             waiter.continuation.resume()

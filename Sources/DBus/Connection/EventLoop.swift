@@ -31,11 +31,6 @@ final class EventLoop: Sendable {
         let handler: Handler
     }
 
-    private struct Timer: Sendable {
-        let deadline: Instant
-        let handler: Handler
-    }
-
     private struct State: Sendable {
         /// The items posted since the thread last took them.
         var items: [Item] = []
@@ -43,7 +38,7 @@ final class EventLoop: Sendable {
         /// run; nil if there are none.
         var rest: (items: [Item], next: Int)?
         var watches: [Int: Watch] = [:]
-        var timers: [Int: Timer] = [:]
+        var timers: [Int: (deadline: Instant, handler: Handler)] = [:]
         var lastID = 0
         /// Whether the thread waits in poll(2), so that a change has to wake it.
         var isSleeping = false
@@ -59,9 +54,13 @@ final class EventLoop: Sendable {
     /// Starts the thread, with `pthread_create`; the thread keeps the loop until ``end()``.
     ///
     /// - Throws: `Failed` if no thread or no descriptor is left.
-    static func start() throws(BusError) -> EventLoop {
-        let loop = try EventLoop()
-        let context = Unmanaged.passRetained(loop)
+    init() throws(BusError) {
+        var ends: [Int32] = [0, 0]
+        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else {
+            throw .failed("No pipe could be made: \(String(cString: strerror(errno))).")
+        }
+        waking = (ends[0], ends[1])
+        let context = Unmanaged.passRetained(self)
         var thread = pthread_t()
         let code = pthread_create(&thread, nil, runEventLoop, context.toOpaque())
         guard code == 0 else {
@@ -69,15 +68,6 @@ final class EventLoop: Sendable {
             throw .failed("No thread could be started: \(String(cString: strerror(code))).")
         }
         pthread_detach(thread)
-        return loop
-    }
-
-    private init() throws(BusError) {
-        var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else {
-            throw .failed("No pipe could be made: \(String(cString: strerror(errno))).")
-        }
-        waking = (ends[0], ends[1])
     }
 
     deinit {
@@ -88,14 +78,10 @@ final class EventLoop: Sendable {
     var isCurrent: Bool { current.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     /// Runs an item after all items posted before.
-    func post(_ item: Item) {
-        change { $0.items.append(item) }
-    }
+    func post(_ item: Item) { change { $0.items.append(item) } }
 
     /// Ends the thread after the items posted so far.
-    func end() {
-        change { $0.isEnding = true }
-    }
+    func end() { change { $0.isEnding = true } }
 
     // MARK: Descriptors
 
@@ -126,13 +112,9 @@ final class EventLoop: Sendable {
         }
     }
 
-    func setWatch(_ id: Int, isEnabled: Bool) {
-        change { $0.watches[id]?.isEnabled = isEnabled }
-    }
+    func setWatch(_ id: Int, isEnabled: Bool) { change { $0.watches[id]?.isEnabled = isEnabled } }
 
-    func removeWatch(_ id: Int) {
-        change { $0.watches[id] = nil }
-    }
+    func removeWatch(_ id: Int) { change { $0.watches[id] = nil } }
 
     // MARK: Times
 
@@ -147,14 +129,12 @@ final class EventLoop: Sendable {
         let deadline = Self.now + wait
         return change { state in
             state.lastID += 1
-            state.timers[state.lastID] = Timer(deadline: deadline, handler: handler)
+            state.timers[state.lastID] = (deadline, handler)
             return state.lastID
         }
     }
 
-    func removeTimer(_ id: Int) {
-        change { $0.timers[id] = nil }
-    }
+    func removeTimer(_ id: Int) { change { $0.timers[id] = nil } }
 
     private static var now: Instant {
         var time = timespec()
@@ -169,14 +149,12 @@ final class EventLoop: Sendable {
             defer { state.isSleeping = false }
             return (value, state.isSleeping)
         }
-        if mustWake { wake() }
+        if mustWake {
+            // If the pipe is full, earlier bytes already end the wait.
+            var byte: UInt8 = 0
+            _ = write(waking.write, &byte, 1)
+        }
         return value
-    }
-
-    /// Ends the thread's wait; if the pipe is full, earlier bytes already end it.
-    private func wake() {
-        var byte: UInt8 = 0
-        _ = write(waking.write, &byte, 1)
     }
 }
 
@@ -257,24 +235,18 @@ extension EventLoop {
             // Rounded up: rounded down, the loop would spin through the last millisecond.
             return Int32(clamping: (next - now + 999_999) / 1_000_000)
         }
-        let count = poll(&entries, nfds_t(entries.count), timeout)
-        state.withLock { $0.isSleeping = false }
+        _ = poll(&entries, nfds_t(entries.count), timeout)
         var ready: [Ready] = []
-        if count > 0 {
-            for (entry, meaning) in zip(entries, meant) where entry.revents != 0 {
-                ready.append(meaning)
-            }
+        for (entry, meaning) in zip(entries, meant) where entry.revents != 0 {
+            ready.append(meaning)
         }
-        return ready + dueTimers()
-    }
-
-    private func dueTimers() -> [Ready] {
-        guard state.withLock({ !$0.timers.isEmpty }) else { return [] }
-        let now = Self.now
         return state.withLock { state in
-            state.timers.filter { $0.value.deadline <= now }
+            state.isSleeping = false
+            guard !state.timers.isEmpty else { return ready }
+            let now = Self.now
+            let due = state.timers.filter { $0.value.deadline <= now }
                 .sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
-                .map { .timer($0.key) }
+            return ready + due.map { Ready.timer($0.key) }
         }
     }
 

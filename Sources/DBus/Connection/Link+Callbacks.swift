@@ -6,9 +6,7 @@ internal import CDBus
 // unregisters all of them before it ends, and libdbus calls them only during calls made on the
 // link's thread.
 extension Link {
-    var context: UnsafeMutableRawPointer {
-        Unmanaged.passUnretained(self).toOpaque()
-    }
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     private static func link(_ context: UnsafeMutableRawPointer?) -> Link? {
         context.map { Unmanaged<Link>.fromOpaque($0).takeUnretainedValue() }

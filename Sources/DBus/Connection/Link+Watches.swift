@@ -25,12 +25,12 @@ extension Link {
 
     func remove(watch: OpaquePointer) {
         watches[Int(bitPattern: watch)] = nil
-        loop.removeWatch(Self.sourceID(dbus_watch_get_data(watch)))
+        loop.removeWatch(Int(bitPattern: dbus_watch_get_data(watch)))
     }
 
     func toggle(watch: OpaquePointer) {
         let isEnabled = dbus_watch_get_enabled(watch) != 0
-        loop.setWatch(Self.sourceID(dbus_watch_get_data(watch)), isEnabled: isEnabled)
+        loop.setWatch(Int(bitPattern: dbus_watch_get_data(watch)), isEnabled: isEnabled)
         // libdbus needs no more writing: all is sent, by this watch or by a call to send.
         guard !isClosed, !isEnabled, dbus_watch_get_flags(watch) & DBUS_WATCH_WRITABLE.rawValue != 0
         else {
@@ -51,9 +51,5 @@ extension Link {
             }
             guard mayHaveMore, flags == DBUS_WATCH_READABLE.rawValue else { return }
         }
-    }
-
-    static func sourceID(_ data: UnsafeMutableRawPointer?) -> Int {
-        Int(bitPattern: data)
     }
 }

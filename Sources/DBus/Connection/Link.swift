@@ -64,14 +64,10 @@ final class Link {
         precondition(isClosed, "a link ends by close()")
     }
 
-    var isConnected: Bool {
-        !isClosed && dbus_connection_get_is_connected(pointer) != 0
-    }
+    var isConnected: Bool { !isClosed && dbus_connection_get_is_connected(pointer) != 0 }
 
     /// The bytes that wait because the bus does not read them.
-    var outgoingBytes: Int {
-        isClosed ? 0 : dbus_connection_get_outgoing_size(pointer)
-    }
+    var outgoingBytes: Int { isClosed ? 0 : dbus_connection_get_outgoing_size(pointer) }
 
     /// Queues a message, and writes as much of it as the socket takes now.
     ///

@@ -115,30 +115,26 @@ final class PendingCalls {
         return lastID
     }
 
-    /// Lets a recorded call start, or queues it behind its sender's earlier calls.
+    /// Starts a recorded call, or queues it behind its sender's earlier calls.
     ///
     /// - Parameters:
     ///   - id: The call.
     ///   - hasTask: Whether the call gets a task. A call without one only waits for the calls
     ///     before it, and does not count among the 128.
     ///   - start: Starts the call; called once.
-    /// - Returns: The closure to call now; nil if the call is queued.
-    func start(
-        _ id: Int,
-        hasTask: Bool,
-        _ start: @escaping () -> Void
-    ) -> (() -> Void)? {
+    func start(_ id: Int, hasTask: Bool, _ start: @escaping () -> Void) {
         guard let entry = running[id], entry.size != nil,
             let (served, hasLine) = loads[entry.sender].map({ ($0.served, $0.hasLine) })
-        else { return start }
+        else { return start() }
         guard !hasLine, !hasTask || served < Self.mostServed else {
             loads[entry.sender]?.line.append((id, start))
-            return nil
+            return
         }
-        guard hasTask else { return start }
-        running[id]?.isServed = true
-        loads[entry.sender]?.served += 1
-        return start
+        if hasTask {
+            running[id]?.isServed = true
+            loads[entry.sender]?.served += 1
+        }
+        start()
     }
 
     /// Whether calls of a sender are queued; a later call must not overtake them.
@@ -161,9 +157,7 @@ final class PendingCalls {
 
     /// Stores the task of a call; does nothing if the call has already been answered, as by a
     /// handler that never suspends.
-    func attach(_ task: Task<Void, Never>, to id: Int) {
-        running[id]?.task = task
-    }
+    func attach(_ task: Task<Void, Never>, to id: Int) { running[id]?.task = task }
 
     /// Stops counting a call among its sender's 128 served calls, so that the next one may start.
     func makeWay(_ id: Int) {
@@ -205,31 +199,20 @@ final class PendingCalls {
     }
 }
 
-/// Long answers that wait until the bus has taken the shorter ones; first in, first out.
-struct LongAnswers {
-    /// Whether an answer is longer than 64 KiB.
-    static func isLong(_ results: WireWriter) -> Bool { results.bytes.count > 64 << 10 }
+/// A long answer that waits until the bus has taken the shorter ones.
+///
+/// This is a class because an array cannot hold a noncopyable value.
+final class LongAnswer {
+    let id: Int
+    let message: Message
 
-    /// A box for a message: an array cannot hold a noncopyable value.
-    private final class Held {
-        let message: Message
-
-        init(_ message: consuming Message) { self.message = message }
+    init(_ message: consuming Message, to id: Int) {
+        self.id = id
+        self.message = message
     }
+}
 
-    private var waiting: [(id: Int, held: Held)] = []
-
-    var count: Int { waiting.count }
-
-    mutating func append(_ message: consuming Message, to id: Int) {
-        waiting.append((id, Held(message)))
-    }
-
-    /// Passes the next answer to `send` and drops it; false if there is none.
-    mutating func takeFirst(_ send: (Int, borrowing Message) -> Void) -> Bool {
-        guard !waiting.isEmpty else { return false }
-        let (id, held) = waiting.removeFirst()
-        send(id, held.message)
-        return true
-    }
+extension WireWriter {
+    /// Whether these are the results of a long answer: more than 64 KiB.
+    var isLong: Bool { bytes.count > 64 << 10 }
 }

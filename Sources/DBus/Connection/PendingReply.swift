@@ -35,43 +35,30 @@ final class PendingReply {
         let pointer = message.pointer
         // The connection's own timer ends the call, so that libdbus needs none.
         try link.libdbus.check("dbus_connection_send_with_reply") {
-            dbus_connection_send_with_reply(
-                link.pointer,
-                pointer,
-                &pending,
-                DBUS_TIMEOUT_INFINITE
-            )
+            dbus_connection_send_with_reply(link.pointer, pointer, &pending, DBUS_TIMEOUT_INFINITE)
         }
         // On a closed connection, libdbus reports success but makes no pending call.
         guard let pending else { throw .connectionClosed }
         self.pending = pending
-        do throws(BusError) {
-            try link.libdbus.check("dbus_pending_call_set_notify") {
-                dbus_pending_call_set_notify(
-                    pending,
-                    { _, context in
-                        guard let context else { return }
-                        Unmanaged<PendingReply>.fromOpaque(context).takeUnretainedValue().arrived()
-                    },
-                    Unmanaged.passUnretained(self).toOpaque(),
-                    nil
-                )
-            }
-        } catch {
-            release()
-            throw error
+        // If this throws, `deinit` releases the pending call.
+        try link.libdbus.check("dbus_pending_call_set_notify") {
+            dbus_pending_call_set_notify(
+                pending,
+                { _, context in
+                    guard let context else { return }
+                    Unmanaged<PendingReply>.fromOpaque(context).takeUnretainedValue().arrived()
+                },
+                Unmanaged.passUnretained(self).toOpaque(),
+                nil
+            )
         }
         if dbus_pending_call_get_completed(pending) != 0 {
             arrived()
-        } else {
-            timer = Self.wait(timeout).map { link.loop.addTimer(after: $0, onTimeout) }
+        } else if timeout < .seconds(24 * 86_400) {
+            let (seconds, attoseconds) = max(.zero, timeout).components
+            let wait = EventLoop.Instant(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+            timer = link.loop.addTimer(after: wait, onTimeout)
         }
-    }
-
-    private static func wait(_ timeout: Duration) -> EventLoop.Instant? {
-        guard timeout < .seconds(24 * 86_400) else { return nil }
-        let (seconds, attoseconds) = max(.zero, timeout).components
-        return EventLoop.Instant(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 
     deinit {

@@ -12,23 +12,17 @@ public final class QueueExecutor: SerialExecutor {
     /// - Throws: `org.freedesktop.DBus.Error.Failed` if the system has no thread or descriptor
     ///   left.
     public init() throws(BusError) {
-        loop = try EventLoop.start()
+        loop = try EventLoop()
     }
 
-    deinit {
-        loop.end()
-    }
+    deinit { loop.end() }
 
     /// Enqueues a job after everything that is already waiting.
-    public func enqueue(_ job: consuming ExecutorJob) {
-        loop.post(.job(UnownedJob(job), self))
-    }
+    public func enqueue(_ job: consuming ExecutorJob) { loop.post(.job(UnownedJob(job), self)) }
 
     /// Runs a body after everything that is already waiting; the body is isolated to every actor of
     /// this executor.
-    public func post(_ body: @escaping @Sendable () -> Void) {
-        loop.post(.body(body))
-    }
+    public func post(_ body: @escaping @Sendable () -> Void) { loop.post(.body(body)) }
 
     /// Runs a body now if the caller is on the thread, otherwise like ``post(_:)``.
     public func run(_ body: @escaping @Sendable () -> Void) {
@@ -38,9 +32,7 @@ public final class QueueExecutor: SerialExecutor {
     /// Whether the caller runs on the thread.
     ///
     /// Because of this, a task that starts immediately on the thread need not be enqueued first.
-    public func isIsolatingCurrentContext() -> Bool? {
-        loop.isCurrent
-    }
+    public func isIsolatingCurrentContext() -> Bool? { loop.isCurrent }
 
     /// Traps unless the caller runs on the thread.
     public func checkIsolated() {

@@ -25,9 +25,7 @@ extension Connection {
     }
 
     /// Removes an object from the bus; running calls are still answered.
-    public func unexport(at path: ObjectPath) {
-        objects.remove(at: path)
-    }
+    public func unexport(at path: ObjectPath) { objects.remove(at: path) }
 
     /// Sends a signal to every connection that listens.
     ///

@@ -24,19 +24,6 @@ public struct Interface: Sendable {
     let snapshot: (@Sendable (Call) async throws -> WireWriter)?
     private let errors: Wording?
 
-    /// Runs a handler of the interface, and returns its results or the error reply.
-    nonisolated(nonsending) func outcome(
-        of handler: @Sendable (Call, WireReader) async throws -> WireWriter,
-        _ call: Call,
-        _ arguments: WireReader
-    ) async -> Result<WireWriter, BusError> {
-        do {
-            return .success(try await handler(call, arguments))
-        } catch {
-            return .failure(reply(to: call, thrown: error))
-        }
-    }
-
     /// Returns the error reply for an error that a handler of the interface has thrown.
     public typealias Wording = @Sendable (any Error, Call) -> BusError
 
@@ -135,11 +122,13 @@ struct Argument: Hashable, Sendable {
 
     /// Pairs names with types; where one of them is missing, it is empty, and
     /// ``Interface/check()`` refuses the argument.
-    static func list(_ names: [String], _ types: [Signature]) -> [Argument] {
-        (0..<max(names.count, types.count)).map { place in
+    static func list<each T: BusType>(_ names: [String], _ types: repeat (each T).Type) -> [Self] {
+        var signatures: [Signature] = []
+        for type in repeat each types { signatures.append(type.signature) }
+        return (0..<max(names.count, signatures.count)).map { place in
             Argument(
                 name: place < names.count ? names[place] : "",
-                type: place < types.count ? types[place] : .empty
+                type: place < signatures.count ? signatures[place] : .empty
             )
         }
     }

@@ -31,12 +31,13 @@ struct Method: Sendable {
     let kind: MethodKind
     let inputs: [Argument]
     let outputs: [Argument]
-    let inputSignature: Signature
     /// The most bytes of memory for the arguments; nil means ``CallLimits/memory``.
-    let memory: Int?
+    var memory: Int?
     /// Returns the results without a task if they are at hand; if it returns nil, `body` runs.
-    let now: Now?
+    var now: Now?
     let body: Body
+
+    var inputSignature: Signature { inputs.reduce(.empty) { $0 + $1.type } }
 
     typealias Now = @Sendable (Call, WireReader) -> WireWriter?
 
@@ -45,24 +46,6 @@ struct Method: Sendable {
         case task(@Sendable (Call, WireReader) async throws -> WireWriter)
         /// Returns immediately and answers later, or throws to refuse the call.
         case answering(@Sendable (Call, WireReader, @escaping Answer<WireWriter>) throws -> Void)
-    }
-
-    init(
-        _ kind: MethodKind = .change,
-        inputs: [Argument],
-        outputs: [Argument],
-        memory: Int? = nil,
-        now: Now? = nil,
-        body: Body
-    ) {
-        precondition(now == nil || kind == .query, "only a query can be answered without its body")
-        self.kind = kind
-        self.inputs = inputs
-        self.outputs = outputs
-        inputSignature = inputs.reduce(.empty) { $0 + $1.type }
-        self.memory = memory
-        self.now = now
-        self.body = body
     }
 }
 
@@ -102,12 +85,9 @@ extension Member {
         _ handler:
             @escaping @Sendable (Call, repeat each Input) async throws -> (repeat each Output)
     ) -> Member {
-        var inputTypes: [Signature] = []
-        repeat inputTypes.append((each Input).signature)
-        var outputTypes: [Signature] = []
-        repeat outputTypes.append((each Output).signature)
         var writeNow: Method.Now?
         if let now {
+            precondition(kind == .query, "only a query can be answered without its body")
             writeNow = { call, arguments in
                 var reader = arguments
                 do throws(BusError) {
@@ -119,9 +99,9 @@ extension Member {
             }
         }
         let method = Method(
-            kind,
-            inputs: Argument.list(inputs, inputTypes),
-            outputs: Argument.list(outputs, outputTypes),
+            kind: kind,
+            inputs: Argument.list(inputs, repeat (each Input).self),
+            outputs: Argument.list(outputs, repeat (each Output).self),
             memory: memory,
             now: writeNow,
             body: .task { call, arguments in
@@ -147,10 +127,9 @@ extension Member {
         _ handler:
             @escaping @Sendable (Call, @escaping Answer<Output>, repeat each Input) throws -> Void
     ) -> Member {
-        var inputTypes: [Signature] = []
-        repeat inputTypes.append((each Input).signature)
         let method = Method(
-            inputs: Argument.list(inputs, inputTypes),
+            kind: .change,
+            inputs: Argument.list(inputs, repeat (each Input).self),
             outputs: [Argument(name: output, type: Output.signature)],
             body: .answering { call, arguments, answer in
                 var reader = arguments

@@ -23,14 +23,10 @@ struct ObjectTable {
     }
 
     /// Returns the subtree whose objects are one level below a path.
-    func subtree(below path: ObjectPath) -> Subtree? {
-        subtrees[path]
-    }
+    func subtree(below path: ObjectPath) -> Subtree? { subtrees[path] }
 
     /// Returns the path elements one level below a path, sorted, without those of a subtree.
-    func children(of path: ObjectPath) -> [String] {
-        children[path, default: []].sorted()
-    }
+    func children(of path: ObjectPath) -> [String] { children[path, default: []].sorted() }
 
     /// Adds an object.
     ///
@@ -82,22 +78,17 @@ struct ObjectTable {
 /// The interfaces of one object, its own ones before the standard ones.
 struct ExportedObject: Sendable {
     let interfaces: [Interface]
-    private let byName: [String: Interface]
-
-    init(_ interfaces: [Interface]) {
-        self.interfaces = interfaces
-        byName = Dictionary(interfaces.map { ($0.name.rawValue, $0) }) { first, _ in first }
-    }
 
     /// A path that is no object itself but leads to objects.
-    static let node = ExportedObject([.introspectable, .peer])
+    static let node = ExportedObject(interfaces: [.introspectable, .peer])
 
     /// Makes an object with interfaces of its own.
     static func object(_ interfaces: [Interface]) -> ExportedObject {
         let standard: [Interface] = [.introspectable, .peer]
         // Properties also knows the standard interfaces, which introspection shows, though they
         // have no properties.
-        return ExportedObject(interfaces + [.properties(of: interfaces + standard)] + standard)
+        let properties = Interface.properties(of: interfaces + standard)
+        return ExportedObject(interfaces: interfaces + [properties] + standard)
     }
 
     /// Returns the method for a call.
@@ -116,7 +107,7 @@ struct ExportedObject: Sendable {
             }
             throw .unknownMethod("The object \(path) has no method \(member).")
         }
-        guard let found = byName[interface] else {
+        guard let found = interfaces.first(where: { $0.name.rawValue == interface }) else {
             throw .unknownInterface("The object \(path) has no interface \(interface).")
         }
         guard let method = found.methods[member] else {

@@ -63,20 +63,22 @@ extension Member {
         var setValue: (@Sendable (Call, Value) async throws -> Void)?
         if let set {
             setValue = { call, value in
-                try await set(call, try decoded(value, of: name))
+                let content: Content
+                do throws(DecodingFailure) {
+                    content = try Content(busValue: value)
+                } catch {
+                    throw BusError.invalidArguments("The property \(name): \(error).")
+                }
+                try await set(call, content)
             }
         }
-        return Member(
-            name: name,
-            content: .property(
-                Property(
-                    type: Content.signature,
-                    emits: emits,
-                    now: { now($0).map { WireWriter(Variant($0)) } },
-                    get: { WireWriter(Variant(try await get($0))) },
-                    set: setValue
-                )
-            )
+        return property(
+            name,
+            type: Content.signature,
+            emits,
+            now: { now($0).map { WireWriter(Variant($0)) } },
+            get: { WireWriter(Variant(try await get($0))) },
+            set: setValue
         )
     }
 
@@ -104,16 +106,5 @@ extension Member {
             name: name,
             content: .property(Property(type: type, emits: emits, now: now, get: get, set: set))
         )
-    }
-
-    private static func decoded<Content: BusType>(
-        _ value: Value,
-        of property: MemberName
-    ) throws(BusError) -> Content {
-        do throws(DecodingFailure) {
-            return try Content(busValue: value)
-        } catch {
-            throw .invalidArguments("The property \(property): \(error).")
-        }
     }
 }

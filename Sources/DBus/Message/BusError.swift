@@ -23,19 +23,7 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name and the text.
-    public var description: String {
-        "\(name): \(message)"
-    }
-}
-
-extension BusError {
-    /// The error to reply with when results cannot be sent.
-    ///
-    /// `InvalidArgs` becomes `Failed`, because the caller's arguments were right.
-    var inAnswer: BusError {
-        name == BusError.invalidArguments("").name
-            ? .failed("The answer cannot be sent: \(message)") : self
-    }
+    public var description: String { "\(name): \(message)" }
 }
 
 // The error names of the D-Bus specification and of its reference implementation (dbus-protocol.h).
@@ -108,12 +96,8 @@ extension BusError {
     /// Whether no reply came in time.
     ///
     /// The call may have been carried out, or may still be.
-    public var isNoReply: Bool {
-        name == "org.freedesktop.DBus.Error.NoReply"
-    }
+    public var isNoReply: Bool { name == "org.freedesktop.DBus.Error.NoReply" }
 
     /// Whether the connection to the bus had ended.
-    public var isDisconnected: Bool {
-        name == "org.freedesktop.DBus.Error.Disconnected"
-    }
+    public var isDisconnected: Bool { name == "org.freedesktop.DBus.Error.Disconnected" }
 }

@@ -17,30 +17,28 @@ extension WireReader {
         guard dbus_message_contains_unix_fds(message) != 0,
             dbus_message_iter_init(message, &iterator) != 0
         else { return [] }
-        walk(&iterator) { iterator in
-            // Any number of values may mean one file, and each read makes another copy of it.
-            guard found.count < OpenDescriptor.mostInMessage else { return }
-            var descriptor: CInt = -1
-            dbus_message_iter_get_basic(&iterator, &descriptor)
-            found.append(descriptor >= 0 ? OpenDescriptor(owning: descriptor) : nil)
-        }
+        collect(at: &iterator, into: &found)
         return found
     }
 
-    /// Calls `visit` for each value of type `h`, in order.
-    private static func walk(
-        _ iterator: inout DBusMessageIter,
-        _ visit: (inout DBusMessageIter) -> Void
+    private static func collect(
+        at iterator: inout DBusMessageIter,
+        into found: inout [OpenDescriptor?]
     ) {
         while true {
-            switch IteratorType(at: &iterator) {
-            case .end: return
-            case .descriptor: visit(&iterator)
-            case .container:
+            let code = dbus_message_iter_get_arg_type(&iterator)
+            switch code {
+            case endCode: return
+            // Any number of values may mean one file, and each read makes another copy of it.
+            case descriptorCode where found.count < OpenDescriptor.mostInMessage:
+                var descriptor: CInt = -1
+                dbus_message_iter_get_basic(&iterator, &descriptor)
+                found.append(descriptor >= 0 ? OpenDescriptor(owning: descriptor) : nil)
+            case _ where containerCodes.contains(code):
                 var inner = DBusMessageIter()
                 dbus_message_iter_recurse(&iterator, &inner)
-                walk(&inner, visit)
-            case .other: break
+                collect(at: &inner, into: &found)
+            default: break
             }
             dbus_message_iter_next(&iterator)
         }
@@ -76,18 +74,18 @@ extension LibDBusCalls {
     ) throws(BusError) {
         while true {
             let code = dbus_message_iter_get_arg_type(&from)
-            switch IteratorType(at: &from) {
-            case .end: return
-            case .descriptor:
+            switch code {
+            case endCode: return
+            case descriptorCode:
                 guard let descriptor = descriptors.popFirst() else { return }
                 try check("dbus_message_iter_append_basic") {
                     withUnsafePointer(to: descriptor.number) {
                         dbus_message_iter_append_basic(&to, code, $0)
                     }
                 }
-            case .container:
+            case _ where containerCodes.contains(code):
                 try copyContainer(code, &from, &to, &descriptors)
-            case .other:
+            default:
                 // Any other basic value takes at most 8 bytes, or is a pointer.
                 var value: UInt64 = 0
                 dbus_message_iter_get_basic(&from, &value)
@@ -127,23 +125,7 @@ extension LibDBusCalls {
     }
 }
 
-/// The kind of value at an iterator.
-private enum IteratorType {
-    case end
-    case descriptor
-    case container
-    case other
-
-    init(at iterator: inout DBusMessageIter) {
-        let code = UInt8(truncatingIfNeeded: dbus_message_iter_get_arg_type(&iterator))
-        switch code {
-        case 0: self = .end
-        case TypeCode.unixDescriptor.rawValue: self = .descriptor
-        // libdbus's type codes: r is a structure, e a dictionary entry.
-        case TypeCode.array.rawValue, TypeCode.variant.rawValue, UInt8(ascii: "r"),
-            UInt8(ascii: "e"):
-            self = .container
-        default: self = .other
-        }
-    }
-}
+// The type codes that libdbus gives at an iterator: r is a structure, e a dictionary entry.
+private let endCode: CInt = 0
+private let descriptorCode = CInt(TypeCode.unixDescriptor.rawValue)
+private let containerCodes = "avre".utf8.map { CInt($0) }

@@ -32,9 +32,7 @@ struct LibDBusCalls: Sendable {
     }
 
     /// Whether the next call is planned to fail; counts the call.
-    var isFailing: Bool {
-        faults?.failsNext() ?? false
-    }
+    var isFailing: Bool { faults?.failsNext() ?? false }
 }
 
 /// Makes the n-th call into libdbus fail, for tests, and counts the calls.
@@ -50,19 +48,13 @@ package final class FaultPlan: Sendable {
     ///
     /// - Parameter n: Which call fails, counted from 1; with nil, none fails and calls are only
     ///   counted.
-    package init(failing n: Int? = nil) {
-        plan = Mutex(Plan(failing: n))
-    }
+    package init(failing n: Int? = nil) { plan = Mutex(Plan(failing: n)) }
 
     /// The number of calls so far.
-    package var calls: Int {
-        plan.withLock { $0.calls }
-    }
+    package var calls: Int { plan.withLock { $0.calls } }
 
     /// Makes the n-th call from now on fail, counted from 1, instead of the call planned before.
-    package func failNext(_ n: Int) {
-        plan.withLock { $0.failing = $0.calls + n }
-    }
+    package func failNext(_ n: Int) { plan.withLock { $0.failing = $0.calls + n } }
 
     /// Counts one call and returns whether that call fails.
     func failsNext() -> Bool {

@@ -11,9 +11,7 @@ internal import CDBus
 struct Message: ~Copyable {
     let pointer: OpaquePointer
 
-    deinit {
-        dbus_message_unref(pointer)
-    }
+    deinit { dbus_message_unref(pointer) }
 
     /// The kinds of messages by number: D-Bus specification, "Message Format".
     enum Kind: UInt8 {
@@ -75,11 +73,7 @@ struct Message: ~Copyable {
     }
 
     /// Creates an error reply.
-    init(
-        replyTo address: ReplyAddress,
-        _ error: BusError,
-        libdbus: LibDBusCalls
-    ) throws(BusError) {
+    init(replyTo address: ReplyAddress, _ error: BusError, libdbus: LibDBusCalls) throws(BusError) {
         // A string with U+0000 cannot be sent, and an error's text may contain one.
         let scalars = error.message.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }
         let text = WireWriter(String(String.UnicodeScalarView(scalars)))

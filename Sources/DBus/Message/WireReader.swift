@@ -16,7 +16,7 @@ public struct WireReader: Sendable {
     let signature: Signature
     private let body: Body
     private var position = 0
-    private var memory: Int
+    private var memory = Self.maximumMemory
     /// The error for a call whose arguments take too much memory; nil for other messages.
     private var limitError: ErrorName?
     private var depth = 0
@@ -43,8 +43,7 @@ public struct WireReader: Sendable {
         signature = Signature(
             checked: dbus_message_get_signature(message).map { String(cString: $0) } ?? ""
         )
-        memory = limits?.memory ?? Self.maximumMemory
-        limitError = limits?.error
+        if let limits { (memory, limitError) = (limits.memory, limits.error) }
         body = try Body(of: message, libdbus: libdbus)
         if takesDescriptors { files = Self.descriptors(of: message)[...] }
     }
@@ -53,7 +52,6 @@ public struct WireReader: Sendable {
     public init(_ writer: WireWriter) {
         signature = writer.signature
         body = Body(copying: writer.bytes)
-        memory = Self.maximumMemory
         files = (writer.descriptors as [OpenDescriptor?])[...]
     }
 
@@ -61,7 +59,6 @@ public struct WireReader: Sendable {
     init(_ bytes: [UInt8], _ signature: Signature, isSwapped: Bool = false) {
         self.signature = signature
         body = Body(copying: bytes, isSwapped: isSwapped)
-        memory = Self.maximumMemory
     }
 
     /// The number of bytes of the body.
@@ -85,9 +82,7 @@ public struct WireReader: Sendable {
     /// Reads the next argument of a call.
     ///
     /// - Throws: `InvalidArgs`; the error of the limits if the argument would take too much memory.
-    mutating func argument<Argument: BusType>(
-        _ type: Argument.Type
-    ) throws(BusError) -> Argument {
+    mutating func argument<Argument: BusType>(_ type: Argument.Type) throws(BusError) -> Argument {
         do throws(DecodingFailure) {
             return try Argument(from: &self)
         } catch {
@@ -224,9 +219,7 @@ public struct WireReader: Sendable {
     }
 
     /// Reads a value of the first type in `types`, and removes that type.
-    private mutating func value(
-        _ types: inout ArraySlice<UInt8>
-    ) throws(DecodingFailure) -> Value {
+    private mutating func value(_ types: inout ArraySlice<UInt8>) throws(DecodingFailure) -> Value {
         try reserve(MemoryLayout<Value>.stride)
         switch types.popFirst().flatMap(TypeCode.init(rawValue:)) {
         case .byte: return .byte(try number())
@@ -362,9 +355,4 @@ public struct WireReader: Sendable {
     private mutating func align(to boundary: Int) {
         position = (position + boundary - 1) & ~(boundary - 1)
     }
-}
-
-extension DecodingFailure {
-    /// The values of a message would take too much memory.
-    static let tooLarge = DecodingFailure("The message brings more values than are taken at once.")
 }

@@ -62,7 +62,10 @@ public struct WireWriter: Sendable {
         if size > Self.maximumArraySize {
             fail(.limitsExceeded("An array may have at most \(Self.maximumArraySize >> 20) MiB."))
         }
-        set(UInt32(truncatingIfNeeded: size), at: place)
+        let length = UInt32(truncatingIfNeeded: size)
+        bytes.withUnsafeMutableBytes {
+            $0.storeBytes(of: length, toByteOffset: place, as: UInt32.self)
+        }
     }
 
     /// Appends an entry of a dictionary.
@@ -140,12 +143,9 @@ public struct WireWriter: Sendable {
     mutating func append(shortText: String) {
         var text = shortText
         text.withUTF8 { characters in
-            if characters.count > NameRules.maximumLength {
-                fail(
-                    .limitsExceeded(
-                        "A signature may have at most \(NameRules.maximumLength) bytes."
-                    )
-                )
+            let most = NameRules.maximumLength
+            if characters.count > most {
+                fail(.limitsExceeded("A signature may have at most \(most) bytes."))
             }
             bytes.append(UInt8(truncatingIfNeeded: characters.count))
             append(characters)
@@ -228,21 +228,12 @@ public struct WireWriter: Sendable {
         while bytes.count & (boundary - 1) != 0 { bytes.append(0) }
     }
 
-    /// Overwrites a number, such as a length that was not known before.
-    mutating func set(_ number: UInt32, at place: Int) {
-        bytes.withUnsafeMutableBytes {
-            $0.storeBytes(of: number, toByteOffset: place, as: UInt32.self)
-        }
-    }
-
     /// Removes all bytes but keeps their memory allocated.
     public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
-    private mutating func fail(_ error: BusError) {
-        if fault == nil { fault = error }
-    }
+    private mutating func fail(_ error: BusError) { if fault == nil { fault = error } }
 }
 
 /// The encoded key and type of an entry of an `a{sv}`, made once for many messages.

@@ -22,22 +22,16 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
     }
 
     /// Takes a literal without checking it; ``Name`` says what happens with a malformed one.
-    public init(stringLiteral literal: StaticString) {
-        rawValue = literal.description
-    }
+    public init(stringLiteral literal: StaticString) { rawValue = literal.description }
 
     /// Takes a text without checking it.
     ///
     /// For a text that libdbus has checked in a received message, or will check when it is sent,
     /// and for texts of the program itself, like literals.
-    package init(checked text: String) {
-        rawValue = text
-    }
+    package init(checked text: String) { rawValue = text }
 
     /// The name itself.
-    public var description: String {
-        rawValue
-    }
+    public var description: String { rawValue }
 
     /// Orders names by their bytes.
     public static func < (left: Self, right: Self) -> Bool {
@@ -87,9 +81,7 @@ public enum BusNames: NameKind {
 
 extension Name where Kind == BusNames {
     /// Whether this is a unique name, which the bus gives to one connection for its lifetime.
-    public var isUnique: Bool {
-        rawValue.utf8.first == UInt8(ascii: ":")
-    }
+    public var isUnique: Bool { rawValue.utf8.first == UInt8(ascii: ":") }
 
     /// The message bus itself.
     public static var bus: BusName { "org.freedesktop.DBus" }
@@ -163,7 +155,5 @@ public struct InvalidName: Error, Hashable, Sendable, CustomStringConvertible {
     public let reason: String
 
     /// A sentence with the text, the kind and the reason.
-    public var description: String {
-        "\"\(text)\" is not a valid \(kind): \(reason)"
-    }
+    public var description: String { "\"\(text)\" is not a valid \(kind): \(reason)" }
 }

@@ -26,9 +26,7 @@ public enum Signatures: BasicNameKind {
 
 extension Name where Kind == Signatures {
     /// Creates the signature of a basic type or a variant.
-    init(_ code: TypeCode) {
-        rawValue = String(UnicodeScalar(code.rawValue))
-    }
+    init(_ code: TypeCode) { rawValue = String(UnicodeScalar(code.rawValue)) }
 
     /// The signature without types.
     public static var empty: Signature { "" }
@@ -58,7 +56,5 @@ extension Name where Kind == Signatures {
     }
 
     /// The alignment of values of the first type, in bytes.
-    var alignment: Int {
-        rawValue.utf8.first.flatMap(TypeCode.init(rawValue:))?.alignment ?? 1
-    }
+    var alignment: Int { rawValue.utf8.first.flatMap(TypeCode.init(rawValue:))?.alignment ?? 1 }
 }

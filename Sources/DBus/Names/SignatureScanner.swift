@@ -9,13 +9,9 @@ struct SignatureScanner {
     private var arrays = 0
     private var structures = 0
 
-    init(_ text: String) {
-        rest = text.utf8[...]
-    }
+    init(_ text: String) { rest = text.utf8[...] }
 
-    var isAtEnd: Bool {
-        rest.isEmpty
-    }
+    var isAtEnd: Bool { rest.isEmpty }
 
     /// Skips one complete type; returns the rule that the type breaks, nil if none.
     mutating func skipType() -> String? {

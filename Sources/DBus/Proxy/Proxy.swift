@@ -89,29 +89,13 @@ public struct Proxy: Sendable {
         timeout: Duration? = nil,
         startsService: Bool? = nil
     ) async throws(BusError) -> (repeat each Output) {
-        try await reply(
-            to: member,
+        try await connection.call(
+            self,
+            member,
             WireWriter(repeat each arguments),
             timeout: timeout,
             startsService: startsService
         ).results(of: member, as: repeat each types)
-    }
-
-    private func reply(
-        to member: MemberName,
-        _ arguments: WireWriter,
-        timeout: Duration? = nil,
-        startsService: Bool? = nil
-    ) async throws(BusError) -> WireReader {
-        try await connection.call(
-            destination,
-            path,
-            interface,
-            member,
-            arguments,
-            timeout: timeout ?? self.timeout,
-            startService: startsService ?? self.startsService
-        )
     }
 
     /// Calls a method whose types are known only when the program runs.
@@ -126,8 +110,9 @@ public struct Proxy: Sendable {
         timeout: Duration? = nil,
         startsService: Bool? = nil
     ) async throws(BusError) -> [Value] {
-        let reply = try await reply(
-            to: member,
+        let reply = try await connection.call(
+            self,
+            member,
             WireWriter(contents: values),
             timeout: timeout,
             startsService: startsService
@@ -153,8 +138,9 @@ public struct Proxy: Sendable {
         _ property: MemberName,
         as type: Content.Type = Content.self
     ) async throws(BusError) -> Content {
-        try await at(nil, Interface.propertiesName).reply(
-            to: "Get",
+        try await connection.call(
+            at(nil, Interface.propertiesName),
+            "Get",
             WireWriter(interface.rawValue, property.rawValue)
         ).results(of: property, as: Variant<Content>.self).content
     }

@@ -10,9 +10,7 @@ extension Connection {
     /// signals of one object's interface.
     ///
     /// - Throws: `InvalidArgs` for an invalid rule; the bus's error reply; `Disconnected`.
-    public func signals(
-        _ rule: MatchRule
-    ) async throws(BusError) -> SignalSequence<SignalMessage> {
+    public func signals(_ rule: MatchRule) async throws(BusError) -> SignalSequence<SignalMessage> {
         try await subscribe(to: rule) { $0 }
     }
 
@@ -80,7 +78,7 @@ extension Connection {
             // The signal cannot be decoded, so no rule here asked for its arguments.
             guard error == .tooLarge else { return }
             for (id, subscription) in subscriptions where subscription.matches(headerOf: signal) {
-                subscription.queue.overflow()
+                subscription.queue.finish(isFull: true)
                 unsubscribe(id)
             }
             return

@@ -28,9 +28,7 @@ public struct Signal<each Content: BusType>: Sendable {
     public init(_ interface: InterfaceName, _ member: MemberName, arguments: [String] = []) {
         self.interface = interface
         self.member = member
-        var types: [Signature] = []
-        repeat types.append((each Content).signature)
-        self.arguments = Argument.list(arguments, types)
+        self.arguments = Argument.list(arguments, repeat (each Content).self)
     }
 
     /// Returns the contents of a signal; nil if it is another signal or has other types.

@@ -38,9 +38,7 @@ public struct SignalSequence<Element>: AsyncSequence, Sendable {
     }
 
     /// Creates an iterator.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(subscriber: subscriber, read: read)
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(subscriber: subscriber, read: read) }
 
     /// Takes the signals one by one.
     public struct Iterator: AsyncIteratorProtocol {
@@ -74,9 +72,7 @@ final class SignalSubscriber: Sendable {
         self.onEnd = onEnd
     }
 
-    deinit {
-        onEnd()
-    }
+    deinit { onEnd() }
 }
 
 /// A queue of signals that the connection fills and one task empties.
@@ -98,10 +94,12 @@ final class SignalQueue: Sendable {
         var isFinished = false
         var failure: BusError?
 
-        mutating func overflow() {
-            guard !isFinished else { return }
+        /// Ends the sequence, and returns the task that waits.
+        mutating func finish(isFull: Bool) -> Taker? {
+            guard !isFinished else { return nil }
             isFinished = true
-            failure = .limitsExceeded("More signals came than may wait to be read.")
+            if isFull { failure = .limitsExceeded("More signals came than may wait to be read.") }
+            return taker.take()
         }
     }
 
@@ -115,7 +113,7 @@ final class SignalQueue: Sendable {
             if let taker = state.taker.take() { return (true, taker) }
             let isTooMuch = state.memory > Self.maximumMemory - memory
             guard state.waiting.count < Self.maximumWaiting, !isTooMuch else {
-                state.overflow()
+                _ = state.finish(isFull: true)
                 return (false, nil)
             }
             state.waiting.append((signal, memory))
@@ -126,22 +124,9 @@ final class SignalQueue: Sendable {
         return isKept
     }
 
-    /// Ends the sequence with an error, after the waiting signals, because a signal is too large.
-    func overflow() {
-        let taker = state.withLock { state in
-            state.overflow()
-            return state.taker.take()
-        }
-        taker?.resume(returning: nil)
-    }
-
-    /// Ends the sequence after the waiting signals.
-    func finish() {
-        let taker = state.withLock { state in
-            state.isFinished = true
-            return state.taker.take()
-        }
-        taker?.resume(returning: nil)
+    /// Ends the sequence after the waiting signals; with an error if a signal is too large for it.
+    func finish(isFull: Bool = false) {
+        state.withLock { $0.finish(isFull: isFull) }?.resume(returning: nil)
     }
 
     func next(isolation actor: isolated (any Actor)?) async throws(BusError) -> SignalMessage? {

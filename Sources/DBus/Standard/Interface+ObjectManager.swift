@@ -57,11 +57,7 @@ extension Connection {
         _ interfaces: [String: some BusType],
         from manager: ObjectPath
     ) throws(BusError) {
-        try emit(
-            Interface.interfacesAdded,
-            at: manager,
-            written: WireWriter(path, interfaces)
-        )
+        try emit(Interface.interfacesAdded, at: manager, written: WireWriter(path, interfaces))
     }
 
     /// Announces that an object is gone.

@@ -44,21 +44,12 @@ extension Interface {
 private struct PropertyTable: Sendable {
     let interfaces: [Interface]
 
-    /// Returns the interfaces with a name; an empty name means all: D-Bus specification,
+    /// Returns a property; an empty name of an interface means all of them: D-Bus specification,
     /// "org.freedesktop.DBus.Properties".
-    private func meant(_ name: String) throws(BusError) -> [Interface] {
-        let meant = name.isEmpty ? interfaces : interfaces.filter { $0.name.rawValue == name }
-        guard !meant.isEmpty else {
-            throw .unknownInterface("The object has no interface \(name).")
-        }
-        return meant
-    }
-
     func find(
         _ interface: String,
         _ name: String
     ) throws(BusError) -> (interface: Interface, property: Property) {
-        // Clients call this often, so it builds no list of interfaces as `meant` does.
         var isKnown = false
         for candidate in interfaces where interface.isEmpty || candidate.name.rawValue == interface
         {
@@ -79,7 +70,10 @@ private struct PropertyTable: Sendable {
     }
 
     func all(_ interface: String, _ call: Call) async throws -> WireWriter {
-        let meant = try meant(interface)
+        let meant = interfaces.filter { interface.isEmpty || $0.name.rawValue == interface }
+        guard !meant.isEmpty else {
+            throw BusError.unknownInterface("The object has no interface \(interface).")
+        }
         var values: [String: Value] = [:]
         for interface in meant {
             do {

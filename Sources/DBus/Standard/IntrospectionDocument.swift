@@ -22,51 +22,37 @@ struct IntrospectionDocument {
     }
 
     private mutating func append(_ member: Member) {
+        let name = "name=\"\(member.name)\""
         switch member.content {
         case .method(let method):
-            element("method", member.name, method.inputs, "in", method.outputs)
+            let inputs = method.inputs.map { Self.text(of: $0, " direction=\"in\"") }
+            let outputs = method.outputs.map { Self.text(of: $0, " direction=\"out\"") }
+            element("method", name, inputs + outputs)
         case .signal(_, let arguments):
-            element("signal", member.name, arguments, nil, [])
+            element("signal", name, arguments.map { Self.text(of: $0) })
         case .property(let property):
-            append(property, member.name)
+            let access = property.set == nil ? "read" : "readwrite"
+            let annotation = "annotation name=\"org.freedesktop.DBus.Property.EmitsChangedSignal\""
+            let change = "<\(annotation) value=\"\(property.emits.rawValue)\"/>"
+            // The annotation's default value is left out.
+            element(
+                "property",
+                "\(name) type=\"\(property.type)\" access=\"\(access)\"",
+                property.emits == .changes ? [] : [change]
+            )
         }
     }
 
-    private mutating func element(
-        _ tag: String,
-        _ name: MemberName,
-        _ inputs: [Argument],
-        _ direction: String?,
-        _ outputs: [Argument]
-    ) {
-        guard !inputs.isEmpty || !outputs.isEmpty else {
-            line(2, "<\(tag) name=\"\(name)\"/>")
-            return
-        }
-        line(2, "<\(tag) name=\"\(name)\">")
-        for argument in inputs { append(argument, direction: direction) }
-        for argument in outputs { append(argument, direction: "out") }
+    /// Adds the element of a member, with the elements in it.
+    private mutating func element(_ tag: String, _ attributes: String, _ content: [String]) {
+        guard !content.isEmpty else { return line(2, "<\(tag) \(attributes)/>") }
+        line(2, "<\(tag) \(attributes)>")
+        for element in content { line(3, element) }
         line(2, "</\(tag)>")
     }
 
-    private mutating func append(_ argument: Argument, direction: String?) {
-        let direction = direction.map { " direction=\"\($0)\"" } ?? ""
-        let name = Self.escaped(argument.name)
-        line(3, "<arg name=\"\(name)\" type=\"\(argument.type)\"\(direction)/>")
-    }
-
-    private mutating func append(_ property: Property, _ name: MemberName) {
-        let access = property.set == nil ? "read" : "readwrite"
-        let opening = "property name=\"\(name)\" type=\"\(property.type)\" access=\"\(access)\""
-        // The annotation's default value is left out.
-        guard property.emits != .changes else {
-            line(2, "<\(opening)/>")
-            return
-        }
-        let annotation = "org.freedesktop.DBus.Property.EmitsChangedSignal"
-        line(2, "<\(opening)>")
-        line(3, "<annotation name=\"\(annotation)\" value=\"\(property.emits.rawValue)\"/>")
-        line(2, "</property>")
+    private static func text(of argument: Argument, _ direction: String = "") -> String {
+        "<arg name=\"\(escaped(argument.name))\" type=\"\(argument.type)\"\(direction)/>"
     }
 
     private mutating func line(_ depth: Int, _ content: String) {

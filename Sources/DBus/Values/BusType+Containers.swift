@@ -60,14 +60,6 @@ extension Value: BusType {
 
     /// Appends this value inside a variant.
     public func write(to writer: inout WireWriter) { writer.variant(self) }
-
-    /// Creates a value from the content of a variant, or from any other value as it is.
-    public init(busValue: Value) throws(DecodingFailure) {
-        if case .variant(let content) = busValue { self = content } else { self = busValue }
-    }
-
-    /// This value inside a variant.
-    public var busValue: Value { .variant(self) }
 }
 
 /// A variant whose content type is known at compile time.
@@ -113,9 +105,7 @@ public struct Structure<each Member: BusType>: BusType {
     public var members: (repeat each Member)
 
     /// Creates a structure from its members.
-    public init(_ members: repeat each Member) {
-        self.members = (repeat each members)
-    }
+    public init(_ members: repeat each Member) { self.members = (repeat each members) }
 
     /// The members' signatures in parentheses.
     public static var signature: Signature {

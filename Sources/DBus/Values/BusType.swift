@@ -46,9 +46,7 @@ extension BusType {
                 self = value
                 return
             }
-            throw DecodingFailure(
-                "expected type \(Self.signature), found \(busValue.signature)"
-            )
+            throw DecodingFailure("expected type \(Self.signature), found \(busValue.signature)")
         }
         var writer = WireWriter()
         writer.append(content: busValue)
@@ -68,13 +66,14 @@ extension BusType {
 
 /// The reason why bytes or a value from the bus cannot be decoded.
 public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The values of a message would take too much memory.
+    static let tooLarge = DecodingFailure("The message brings more values than are taken at once.")
+
     /// The text: what was found and what was expected.
     public let description: String
 
     /// Creates a failure with a sentence that says what was found and what was expected.
-    public init(_ description: String) {
-        self.description = description
-    }
+    public init(_ description: String) { self.description = description }
 }
 
 // MARK: The basic types: D-Bus specification, "Basic types"
@@ -143,9 +142,7 @@ extension Bool: BasicBusType {
     }
 
     /// Appends 0 or 1 in four bytes.
-    public func write(to writer: inout WireWriter) {
-        writer.append(number: UInt32(self ? 1 : 0))
-    }
+    public func write(to writer: inout WireWriter) { writer.append(number: UInt32(self ? 1 : 0)) }
 }
 
 extension Double: BasicBusType {
@@ -166,9 +163,7 @@ extension String: BasicBusType {
     public static var signature: Signature { "s" }
 
     /// Reads a text.
-    public init(from reader: inout WireReader) throws(DecodingFailure) {
-        self = try reader.text()
-    }
+    public init(from reader: inout WireReader) throws(DecodingFailure) { self = try reader.text() }
 
     /// Appends the text, which must not hold U+0000.
     public func write(to writer: inout WireWriter) { writer.append(text: self) }

@@ -30,7 +30,7 @@ private final class Words: Sendable {
     private let words = Words()
 
     private func withLoop(_ body: (EventLoop) async throws -> Void) async throws {
-        let loop = try EventLoop.start()
+        let loop = try EventLoop()
         defer { loop.end() }
         try await body(loop)
     }

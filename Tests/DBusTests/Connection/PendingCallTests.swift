@@ -137,7 +137,7 @@ extension Connection {
     }
 
     @Test func `calls that wait for something to happen take no place of others`() throws {
-        let loop = try EventLoop.start()
+        let loop = try EventLoop()
         defer { loop.end() }
         let calls = PendingCalls(loop)
         for serial in 1...70_000 as ClosedRange<UInt32> {
