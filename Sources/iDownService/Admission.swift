@@ -13,11 +13,14 @@ struct Admission {
     /// costs no write when an obstacle comes or goes.
     static let mostHeld = 256
 
-    private let transaction: Transaction
+    /// The most tasks of disks that do not answer that one query finds.
+    private static let mostSilent = 256
+
+    let transaction: Transaction
     private let surroundings: Surroundings
     private let date: WallTime
     /// The tasks that get no slot in this transaction.
-    var passedOver = QueueExclusions()
+    private var passedOver = QueueExclusions()
     /// How many more tasks may be held; nil until the first obstacle.
     private var room: Int?
 
@@ -27,29 +30,51 @@ struct Admission {
         self.surroundings = surroundings
     }
 
-    /// Starts a candidate, holds it, or passes over all tasks with the same obstacle.
+    /// Returns the first tasks of the queue, `count` or more of them where so many wait.
     ///
-    /// - Parameters:
-    ///   - candidate: the task.
-    ///   - order: the number of the start.
-    ///   - hasBegun: whether the candidate has a head start.
-    ///   - arrival: the arrival that the head start waits to have recorded, or nil.
-    /// - Returns: what changed; nil where the candidate stays in the queue.
-    /// - Throws: `StoreFailure`.
-    mutating func admit(
-        _ candidate: Candidate,
-        order: Int64,
-        hasBegun: Bool,
-        arrival: TransferEvent?
-    ) throws -> Change? {
-        let obstacle = surroundings.obstacle(
+    /// Tasks of a disk that does not answer are passed over from now on.
+    mutating func candidates(_ count: Int) throws -> [Candidate] {
+        while true {
+            // Of a disk that does not answer there may be many folders: they are found by the hundred.
+            let isAmongSilent = count > 0 && !passedOver.silentDirectories.isEmpty
+            let candidates = try transaction.nextWaiting(
+                limit: isAmongSilent ? max(count, Self.mostSilent) : count,
+                excluding: passedOver
+            )
+            let silent = candidates.filter { surroundings.isSilent($0.directory) }
+            guard !silent.isEmpty else { return candidates }
+            passedOver.silentDirectories.formUnion(silent.map(\.directory))
+            // A folder may be written in other bytes than an equal one in the set.
+            passedOver.ids.formUnion(silent.map(\.id))
+        }
+    }
+
+    /// Returns what keeps a candidate from starting now; `hasBegun` says that it has a head start.
+    func obstacle(for candidate: Candidate, hasBegun: Bool = false) -> Obstacle? {
+        surroundings.obstacle(
             for: candidate.origin,
             directory: candidate.directory,
             hasFile: candidate.hasFile,
             hasBegun: hasBegun
         )
-        guard let obstacle else {
-            return try change(candidate, .slotGranted(order: order), then: arrival)
+    }
+
+    /// Starts a candidate, holds it, or passes over all tasks with the same obstacle.
+    ///
+    /// - Parameters:
+    ///   - candidate: the task.
+    ///   - order: the number of the start.
+    ///   - headStart: nil where the candidate has no head start; otherwise the arrival that the
+    ///     head start waits to have recorded, or nil in it.
+    /// - Returns: what changed; nil where the candidate stays in the queue.
+    /// - Throws: `StoreFailure`.
+    mutating func admit(
+        _ candidate: Candidate,
+        order: Int64,
+        headStart: TransferEvent??
+    ) throws -> Change? {
+        guard let obstacle = obstacle(for: candidate, hasBegun: headStart != nil) else {
+            return try change(candidate, .slotGranted(order: order), then: headStart ?? nil)
         }
         let room = try self.room ?? Self.mostHeld - transaction.countOfHeld()
         self.room = room - 1

@@ -9,17 +9,12 @@ import iDownState
 struct BackOffs {
     typealias Instant = ContinuousClock.Instant
 
-    private struct Entry {
-        let id: TaskID
-        let deadline: Instant
-    }
-
     private var deadlines: [TaskID: Instant] = [:]
     /// The same times as a heap, the earliest first.
     ///
     /// Outdated entries stay until they come first, or until most entries are outdated; the first
     /// entry is always valid.
-    private var heap: [Entry] = []
+    private var heap: [(id: TaskID, deadline: Instant)] = []
 
     /// The earliest time; nil where no task is in back-off.
     var next: Instant? { heap.first?.deadline }
@@ -35,7 +30,12 @@ struct BackOffs {
 
     mutating func set(_ id: TaskID, _ deadline: Instant) {
         deadlines[id] = deadline
-        push(Entry(id: id, deadline: deadline))
+        heap.append((id, deadline))
+        var child = heap.count - 1
+        while child > 0, heap[child].deadline < heap[(child - 1) / 2].deadline {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
         tidy()
     }
 
@@ -53,21 +53,10 @@ struct BackOffs {
     private mutating func tidy() {
         if heap.count > 2 * deadlines.count + 64 {
             // A sorted array is a heap.
-            heap = deadlines.map { Entry(id: $0.key, deadline: $0.value) }
+            heap = deadlines.map { (id: $0.key, deadline: $0.value) }
                 .sorted { $0.deadline < $1.deadline }
         }
         while let first = heap.first, deadlines[first.id] != first.deadline { removeFirst() }
-    }
-
-    private mutating func push(_ entry: Entry) {
-        heap.append(entry)
-        var child = heap.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard heap[child].deadline < heap[parent].deadline else { return }
-            heap.swapAt(child, parent)
-            child = parent
-        }
     }
 
     private mutating func removeFirst() {

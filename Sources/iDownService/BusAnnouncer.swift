@@ -33,9 +33,7 @@ package actor BusAnnouncer: Announcing {
     /// What one signal has told of many tasks, and their objects tell behind the reply.
     private var late: [TaskNews] = []
     /// What only tasks' objects still have to tell, behind everything else.
-    private var objects: [TaskID: AnnouncementQueue.Entry] = [:]
-    /// The order of ``objects``; a task whose news are gone has nothing to tell.
-    private var objectOrder = Lane<TaskID>()
+    private var objects = AnnouncementQueue()
     /// The clients that follow the tasks' objects, each with the watch that removes it when it
     /// leaves the bus.
     private var watchers: [BusName: Task<Void, Never>] = [:]
@@ -57,7 +55,7 @@ package actor BusAnnouncer: Announcing {
         told = [:]
         untoldCounts = nil
         late = []
-        (objects, objectOrder) = ([:], Lane())
+        objects = AnnouncementQueue()
         for watcher in watchers.values { watcher.cancel() }
         watchers = [:]
         toldSerials.merge(queue.runningSerials) { $1 }
@@ -138,22 +136,16 @@ package actor BusAnnouncer: Announcing {
         late = []
         for (number, one) in news.enumerated() {
             if number % Commits.piece == 0 { await Task.yield() }
-            guard objects[one.id]?.merge(one.now) == nil else { continue }
-            objects[one.id] = AnnouncementQueue.Entry(told: one.told, now: one.now)
-            objectOrder.append(one.id)
+            objects.put(one.id, from: one.told, to: one.now)
         }
         if !objects.isEmpty { startDraining() }
     }
 
     /// Takes out what a task's object has not told yet; nil where it has told everything.
-    func takeObject(_ id: TaskID) -> AnnouncementQueue.Entry? {
-        // A dictionary keeps the memory that it once needed: for 100,000 tasks that is much.
-        defer { if objects.isEmpty { objects = [:] } }
-        return objects.removeValue(forKey: id)
-    }
+    func takeObject(_ id: TaskID) -> AnnouncementQueue.Entry? { objects.takeEntry(of: id) }
 
     private func takeFirstObject() -> (TaskID, AnnouncementQueue.Entry)? {
-        while let id = objectOrder.takeFirst() {
+        while case .task(let id) = objects.takeFirst() {
             if let entry = takeObject(id) { return (id, entry) }
         }
         return nil
@@ -169,9 +161,7 @@ package actor BusAnnouncer: Announcing {
         if !queue.keep(reply, after: ids) { reply() }
     }
 
-    package func answerAll() {
-        for reply in queue.removeAll() { reply() }
-    }
+    package func answerAll() { for reply in queue.removeAll() { reply() } }
 
     package func countsChanged(_ counts: TaskCounts) {
         guard hasRoom else {
@@ -181,16 +171,11 @@ package actor BusAnnouncer: Announcing {
         }
         // These counts are newer than any that wait.
         untoldCounts = nil
-        let new: [(MemberName, Int)] = [
-            (Contract.Property.taskCount, counts.total),
-            (Contract.Property.waitingCount, counts[.waiting]),
-            (Contract.Property.activeCount, counts[.downloading]),
-        ]
-        propertiesChanged(
-            Dictionary(
-                uniqueKeysWithValues: new.map { ($0.rawValue, .uint32(UInt32(clamping: $1))) }
-            )
-        )
+        propertiesChanged([
+            Contract.Property.taskCount.rawValue: .uint32(UInt32(clamping: counts.total)),
+            Contract.Property.waitingCount.rawValue: .uint32(UInt32(clamping: counts[.waiting])),
+            Contract.Property.activeCount.rawValue: .uint32(UInt32(clamping: counts[.downloading])),
+        ])
     }
 
     package func propertiesChanged(
@@ -230,7 +215,7 @@ package actor BusAnnouncer: Announcing {
             // The clients of a closed connection are gone.
             guard connection === self.connection else { return }
             untoldCounts = nil
-            (objects, objectOrder) = ([:], Lane())
+            objects = AnnouncementQueue()
             return answerAll()
         }
         var count = 0

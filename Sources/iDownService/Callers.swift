@@ -98,12 +98,9 @@ package actor Callers {
         forgetAll()
         busID = try await connection.busID()
         let own = try await credentials(of: connection.uniqueName, over: connection)
-        let givesDescriptors = own[.processDescriptor] != nil
-        var changes: SignalSequence<NameOwnerChange>?
-        if !givesDescriptors {
-            // This costs one short wake-up for each connection to the bus.
-            changes = try await connection.ownerChanges()
-        }
+        let givesDescriptors = own["ProcessFD"] != nil
+        // To hear of changes costs one short wake-up for each connection to the bus.
+        let changes = try await givesDescriptors ? nil : connection.ownerChanges()
         bus = Bus(
             connection: connection,
             givesDescriptors: givesDescriptors,
@@ -202,16 +199,19 @@ package actor Callers {
     }
 
     private func logDoubt(of name: BusName) {
-        guard let doubt = clients[name]?.doubt, clients[name]?.hasToldDoubt == false else {
-            return
-        }
+        guard let doubt = clients[name]?.doubt, clients[name]?.hasToldDoubt == false else { return }
         clients[name]?.hasToldDoubt = true
         log.warning("\(name) counts as an application from a sandbox, since \(doubt)")
     }
 
-    /// Whether a client is known to be an application from a sandbox.
-    func isKnownAsRestricted(_ name: BusName) -> Bool {
-        clients[name]?.caller?.isRestricted == true
+    /// Returns into how many parts a client's limits of waiting calls are divided (contract,
+    /// "Callers from a sandbox").
+    ///
+    /// - Parameter client: The client's unique name; an unidentified client counts as the user's
+    ///   own.
+    /// - Returns: The number; 1 leaves the limits undivided.
+    nonisolated func partsOfLimits(for client: BusName) -> Int {
+        assumeIsolated { $0.clients[client]?.caller?.isRestricted == true ? 10 : 1 }
     }
 
     /// Forgets clients at the limit: with descriptors, the service does not hear when they leave.
@@ -268,17 +268,15 @@ package actor Callers {
             return nil
         }
         // A zero byte may end the label.
-        if let label = credentials[.securityLabel].flatMap({ try? [UInt8](busValue: $0) }),
-            let snap = CallerProbe.snap(
-                label: String(decoding: label.prefix { $0 != 0 }, as: UTF8.self)
-            )
-        {
-            return .application("snap/" + snap)
-        }
+        let label = credentials["LinuxSecurityLabel"].flatMap { try? [UInt8](busValue: $0) } ?? []
+        let text = String(decoding: label.prefix { $0 != 0 }, as: UTF8.self)
+        if let snap = CallerProbe.snap(label: text) { return .application("snap/" + snap) }
         let evidence: CallerEvidence
-        if case .descriptor(let descriptor) = credentials[.processDescriptor] {
+        if case .descriptor(let descriptor) = credentials["ProcessFD"] {
             evidence = .descriptor(descriptor)
-        } else if bus?.givesDescriptors != true, case .uint32(let process) = credentials[.process] {
+        } else if bus?.givesDescriptors != true,
+            case .uint32(let process) = credentials["ProcessID"]
+        {
             // The bus sent any signal of the client's coming before this answer, and both are
             // handled in order. So the service has noticed the client by now if it ever will.
             evidence = .number(
@@ -322,25 +320,13 @@ package actor Callers {
         of name: BusName,
         over connection: Connection
     ) async throws(BusError) -> [String: Value] {
-        let bus = Proxy(
-            connection,
-            authority,
-            "/org/freedesktop/DBus",
-            "org.freedesktop.DBus"
-        )
+        let bus = Proxy(connection, authority, "/org/freedesktop/DBus", "org.freedesktop.DBus")
         return try await bus.call(
             "GetConnectionCredentials",
             name.rawValue,
             returning: [String: Value].self
         )
     }
-}
-
-// The keys of "GetConnectionCredentials".
-extension String {
-    fileprivate static let process = "ProcessID"
-    fileprivate static let processDescriptor = "ProcessFD"
-    fileprivate static let securityLabel = "LinuxSecurityLabel"
 }
 
 /// The sender of a call, as far as it decides what the call may do.

@@ -51,10 +51,7 @@ extension Transaction {
     /// Lets the state machine decide on a record, and stores the result.
     ///
     /// - Returns: nil where there is no such task, or where it is being removed.
-    func change(
-        _ id: TaskID,
-        _ decide: (inout TaskRecord) throws -> [Effect]
-    ) throws -> Change? {
+    func change(_ id: TaskID, _ decide: (inout TaskRecord) throws -> [Effect]) throws -> Change? {
         guard let before = try task(id) else { return nil }
         var after = before
         let effects = try decide(&after)
@@ -139,7 +136,7 @@ extension Transaction {
     }
 
     /// Removes a task whose record cannot be read; its file stays.
-    func removeUnreadable(_ id: TaskID) throws -> Change {
+    private func removeUnreadable(_ id: TaskID) throws -> Change {
         try delete(id)
         try noteRemoval(of: id)
         let request = TaskRequest(url: "", directory: "")
@@ -175,12 +172,8 @@ extension Change {
 
 extension TaskState {
     /// The state, and what the task waits for in it.
-    fileprivate var logged: String {
-        kind.rawValue + (holdName.map { " (\($0))" } ?? "")
-    }
+    fileprivate var logged: String { kind.rawValue + (holdName.map { " (\($0))" } ?? "") }
 
     /// What a task waits for; nil where it does not wait, or waits only for a slot.
-    fileprivate var holdName: String? {
-        hold == .queue ? nil : hold?.name
-    }
+    fileprivate var holdName: String? { hold == .queue ? nil : hold?.name }
 }

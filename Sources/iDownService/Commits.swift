@@ -12,12 +12,8 @@ import iDownloader
 final class Commits {
     typealias Queue = CommitQueue<Change>
 
-    /// One entry of a commit, kept until it has been told.
-    private struct News {
-        let changes: [Change]
-        let replyTime: Queue.ReplyTime
-        let reply: @Sendable () -> Void
-    }
+    /// The outcome of an entry, kept until it has been told, and when its caller is answered.
+    private typealias News = (outcome: Queue.Outcome, replyTime: Queue.ReplyTime)
 
     /// Changes of many tasks are carried out and told in pieces of this size, so that other calls
     /// are answered in between.
@@ -83,9 +79,9 @@ final class Commits {
 
     private func commitOnce(in coordinator: isolated Coordinator) async {
         let committed = await commitWaiting(in: coordinator)
-        coordinator.log.writeDown(committed.flatMap(\.changes))
+        coordinator.log.writeDown(committed.flatMap(\.outcome.changes))
         for news in committed {
-            for (number, change) in news.changes.enumerated() {
+            for (number, change) in news.outcome.changes.enumerated() {
                 if number % Self.piece == Self.piece - 1 { await Task.yield() }
                 coordinator.carryOut(change)
             }
@@ -126,9 +122,7 @@ final class Commits {
             switch result {
             case .success(let outcome):
                 if entry?.replyTime == .first { outcome.reply() }
-                let time = entry?.replyTime ?? .first
-                let news = News(changes: outcome.changes, replyTime: time, reply: outcome.reply)
-                committed.append(news)
+                committed.append((outcome, entry?.replyTime ?? .first))
             case .failure(let error):
                 if again.contains(index) { continue }
                 entry?.refuse(error)
@@ -177,14 +171,15 @@ final class Commits {
     }
 
     private func tell(_ news: News, in coordinator: isolated Coordinator) async {
-        let isTogether = news.changes.count > ManyChanged.fewest
+        let changes = news.outcome.changes
+        let isTogether = changes.count > ManyChanged.fewest
         if isTogether {
             var together: [TaskNews] = []
-            for change in news.changes { together += self.news(of: change, in: coordinator) }
-            let serial = news.changes.map(\.after.serial).max() ?? 0
+            for change in changes { together += self.news(of: change, in: coordinator) }
+            let serial = changes.map(\.after.serial).max() ?? 0
             await coordinator.announcer?.changedTogether(together, serial: serial)
         }
-        for (number, change) in news.changes.enumerated() {
+        for (number, change) in changes.enumerated() {
             if number % Self.piece == Self.piece - 1 { await Task.yield() }
             if !isTogether {
                 for one in self.news(of: change, in: coordinator) {
@@ -197,8 +192,8 @@ final class Commits {
         switch (news.replyTime, coordinator.announcer) {
         case (.first, _): break
         case (.afterSignals, let announcer?), (.afterSignalsFreeing, let announcer?):
-            await announcer.call(news.reply, after: news.changes.map(\.after.id))
-        case (.inOrder, _), (_, nil): news.reply()
+            await announcer.call(news.outcome.reply, after: changes.map(\.after.id))
+        case (.inOrder, _), (_, nil): news.outcome.reply()
         }
         if isTogether { await coordinator.announcer?.tellObjects() }
     }

@@ -48,33 +48,19 @@ extension Transaction {
         at now: WallTime
     ) throws -> (ids: [TaskID], changes: [Change]) {
         var changes: [Change] = []
-        var taken = 0
         var ids: [TaskID] = []
         for wish in wishes {
             if let token = wish.token, let id = try taskIDs(forToken: token)?.first {
                 ids.append(id)
                 continue
             }
-            if let (id, change) = try resume(wish) {
-                ids.append(id)
-                if let change { changes.append(change) }
-                if let token = wish.token { try remember(token: token, ids: [id]) }
-                continue
-            }
-            if let name = wish.takenName {
-                let refusal = ServiceRefusal.fileExists(name)
-                guard wish.place.isEmpty else {
-                    throw ManagerError(refusal).named(by: wish.place)
-                }
-                throw refusal
-            }
-            let change = try add(wish, at: now)
-            taken += 1
-            ids.append(change.after.id)
-            changes.append(change)
-            if let token = wish.token { try remember(token: token, ids: [change.after.id]) }
+            let (id, change) = try resume(wish) ?? add(wish, at: now)
+            ids.append(id)
+            if let change { changes.append(change) }
+            if let token = wish.token { try remember(token: token, ids: [id]) }
         }
-        for owner in Set(wishes.compactMap(\.request.owner)) where taken > 0 {
+        let hasNew = changes.contains { $0.before == nil }
+        for owner in Set(wishes.compactMap(\.request.owner)) where hasNew {
             let limit = Contract.maximumTasksOfApplication
             guard try count(ownedBy: owner) > limit else { continue }
             throw ServiceRefusal.limitExceeded(
@@ -82,7 +68,7 @@ extension Transaction {
             )
         }
         // The list holds at most as many tasks as ids were ever given.
-        if taken > 0, let newest = ids.max(), newest.rawValue > Contract.maximumTasks,
+        if hasNew, let newest = ids.max(), newest.rawValue > Contract.maximumTasks,
             try counts().total > Contract.maximumTasks
         {
             throw ServiceRefusal.limitExceeded(
@@ -171,12 +157,19 @@ extension Transaction {
         }
     }
 
-    fileprivate func add(_ wish: NewTask, at now: WallTime) throws -> Change {
+    /// Adds a task, unless it cannot have the name that it needs.
+    private func add(_ wish: NewTask, at now: WallTime) throws -> (TaskID, Change?) {
+        if let name = wish.takenName {
+            let refusal = ServiceRefusal.fileExists(name)
+            guard wish.place.isEmpty else { throw ManagerError(refusal).named(by: wish.place) }
+            throw refusal
+        }
         var record = TaskRecord(wish, id: try makeID(), at: now)
         record.serial = try makeSerial()
         try insert(record)
         if let pieces = wish.pieces { try keep(pieces, of: record.id) }
-        return Change(before: nil, after: record, effects: [.persist, .announce, .fillSlots])
+        let effects: [Effect] = [.persist, .announce, .fillSlots]
+        return (record.id, Change(before: nil, after: record, effects: effects))
     }
 }
 

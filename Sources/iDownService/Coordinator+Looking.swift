@@ -110,18 +110,12 @@ extension Coordinator {
     }
 
     /// Returns the id of this list, and its newest serial.
-    func position() async throws -> ListPosition {
-        try await store.readNow { try $0.position() }
-    }
+    func position() async throws -> ListPosition { try await store.readNow { try $0.position() } }
 
     /// Returns the ids of all tasks, in the order of adding.
-    package func taskIDs() async throws -> [TaskID] {
-        try await store.read { try $0.allIDs() }
-    }
+    package func taskIDs() async throws -> [TaskID] { try await store.read { try $0.allIDs() } }
 
-    package func counts() async throws -> TaskCounts {
-        try await store.committedCounts()
-    }
+    package func counts() async throws -> TaskCounts { try await store.committedCounts() }
 
     /// The speed of all tasks together, in bytes a second.
     package var speed: UInt64 { slots.speed }
@@ -171,9 +165,7 @@ extension Coordinator {
 
 extension Snapshot {
     /// Returns the running tasks whose time left is known, the shortest first.
-    fileprivate func runningByTimeLeft(
-        _ view: (TaskRecord) -> TaskSnapshot
-    ) throws -> [TaskID] {
+    fileprivate func runningByTimeLeft(_ view: (TaskRecord) -> TaskSnapshot) throws -> [TaskID] {
         var found: [(left: Double, id: TaskID)] = []
         try forEachTask(in: .downloading) { record in
             if let left = TaskProperties(view(record)).timeLeft { found.append((left, record.id)) }

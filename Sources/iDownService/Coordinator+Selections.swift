@@ -156,7 +156,6 @@ extension Transaction {
         var selection = Selection()
         var changes: [Change] = []
         var seen: Set<TaskID> = []
-        var unreadable: Set<TaskID> = []
         for id in ids where seen.insert(id).inserted {
             do {
                 guard let before = try task(id), before.intent != .remove else {
@@ -166,24 +165,19 @@ extension Transaction {
                     selection.publishing.append(id)
                 }
             } catch StoreFailure.corruptRecord where command == .remove {
-                unreadable.insert(id)
+                // It is removed below.
             }
         }
         guard selection.publishing.isEmpty || mayPassOver else { return (selection, []) }
         selection.publishing = []
         for id in ids where seen.remove(id) != nil {
-            if unreadable.contains(id) {
-                changes.append(try removeUnreadable(id))
-                selection.changed.append(id)
-                continue
-            }
-            if let meant, !meant.contains(id), try task(id)?.state == .completed {
-                selection.spared.append(id)
-                continue
-            }
             do {
-                let change = try change(id) {
-                    try $0.apply(command, onStuckDisk: stuck.contains(id))
+                let change = try change(id, for: command) { record in
+                    if let meant, !meant.contains(id), record.state == .completed {
+                        selection.spared.append(id)
+                        return []
+                    }
+                    return try record.apply(command, onStuckDisk: stuck.contains(id))
                 }
                 guard let change, !change.effects.isEmpty else { continue }
                 changes.append(change)

@@ -71,12 +71,8 @@ extension Coordinator {
         // Moving an unfinished file may take long, so its end is told later.
         guard change.effects.contains(.moveFile), change.after.state == .completed,
             let place = change.after.destination,
-            case .failed(let failure) = await moves.end(
-                of: id,
-                at: place,
-                atMost: Self.longestLook,
-                in: self
-            ), let failure, let before = change.before
+            case .failed(let failure) = await moves.end(of: id, at: place, in: self),
+            let failure, let before = change.before
         else { return }
         _ = try await decide(on: id, evenWhileStopping: true) { record throws(Refusal) in
             try record.edit(edit.undone(to: before))
@@ -146,12 +142,8 @@ extension Coordinator {
                     case .hangs: throw refusal
                     // The publication may just have ended, or nobody has found out its result yet.
                     case .unknown:
-                        let isSettled = await publications.settle(
-                            [id],
-                            areGivenUp: isGivenUp,
-                            in: self
-                        )
-                        guard isSettled else { throw refusal }
+                        guard await publications.settle([id], areGivenUp: isGivenUp, in: self)
+                        else { throw refusal }
                     }
                 case .moving:
                     guard await moves.giveUp(id, in: self) else { throw refusal }

@@ -33,7 +33,7 @@ package actor Coordinator {
     let publications = Publications()
     let deletions = Deletions()
     let moves = Moves()
-    let countTeller = CountTeller()
+    private let countTelling = WantedWork()
     let clearing = Clearing()
     let custody = LoginCustody()
     let erasure = SecretErasure()
@@ -66,6 +66,12 @@ package actor Coordinator {
     /// The longest wait for a look at a folder, whose disk may hang.
     static let longestLook: Duration = .seconds(2)
 
+    /// The wait before counts are told.
+    ///
+    /// Short enough for people to see no delay, and long enough for one signal about all that a
+    /// script does at once.
+    private static let countDelay: Duration = .milliseconds(50)
+
     /// The time for ending the transfers; the rest of a second is for closing the list.
     private static let stoppingTime: Duration = .milliseconds(700)
 
@@ -88,9 +94,7 @@ package actor Coordinator {
     }
 
     /// Sends every change to an announcer from now on.
-    package func announce(to announcer: any Announcing) async {
-        self.announcer = announcer
-    }
+    package func announce(to announcer: any Announcing) async { self.announcer = announcer }
 
     /// Takes up the tasks that the last run left; nothing starts before ``begin()``.
     ///
@@ -232,7 +236,18 @@ package actor Coordinator {
         custody.note(change, for: self)
         erasure.note(change, in: self)
         if after.state == .waiting(.space) { space.noteHold(of: after, in: self) }
-        if change.changesCounts { countTeller.change(in: self) }
+        if change.changesCounts { tellCounts() }
+    }
+
+    /// Tells how many tasks are in each state, after a short delay: a burst of changes causes one
+    /// signal.
+    ///
+    /// They may be the counts that were told last: a client may have read others in between.
+    private func tellCounts() {
+        countTelling.want(after: Self.countDelay, in: self) { [self] in
+            guard let counts = try? await counts() else { return }
+            await announcer?.countsChanged(counts)
+        }
     }
 
     /// Runs a body on the coordinator, after everything that already waits there.
@@ -294,9 +309,7 @@ package actor Coordinator {
 
 extension Coordinator {
     /// Sets whether there is a network; called at each change.
-    package func setOnline(_ isOnline: Bool) {
-        holds.change(in: self) { $0.isOnline = isOnline }
-    }
+    package func setOnline(_ isOnline: Bool) { holds.change(in: self) { $0.isOnline = isOnline } }
 
     /// Sets what the desktop's services say of network and power; called at each change.
     package func setConditions(isCaptive: Bool, isMetered: Bool, isBatteryLow: Bool) {
@@ -308,9 +321,7 @@ extension Coordinator {
     }
 
     /// Changes what tasks wait for; this acts at once, on running tasks too.
-    package func setHoldSettings(_ settings: HoldSettings) {
-        holds.change(settings, in: self)
-    }
+    package func setHoldSettings(_ settings: HoldSettings) { holds.change(settings, in: self) }
 
     /// Changes how many tasks may run; this acts at once.
     package func setSlots(_ slots: Int) {

@@ -32,7 +32,7 @@ final class Deletions {
             await coordinator.moves.drop(id)
             let wait = Coordinator.storeRetryInterval
             if await !Self.finish(record, elseAfter: wait, in: coordinator) {
-                tryAgain(record, after: wait, in: coordinator)
+                tryAgain(record, in: coordinator)
             }
             // If a verb has begun a later deletion meanwhile, that one is not over yet.
             guard underWay[id] == number else { return }
@@ -66,14 +66,10 @@ final class Deletions {
     /// Repeats a deletion until it succeeds or the service ends.
     ///
     /// The record holds the intent, so the next start carries it out otherwise.
-    private func tryAgain(
-        _ record: TaskRecord,
-        after wait: Duration,
-        in coordinator: isolated Coordinator
-    ) {
+    private func tryAgain(_ record: TaskRecord, in coordinator: isolated Coordinator) {
         repeats[record.id]?.cancel()
         repeats[record.id] = Task {
-            var wait = wait
+            var wait = Coordinator.storeRetryInterval
             while (try? await coordinator.time.sleep(for: wait)) != nil, !coordinator.isStopping {
                 wait = min(wait * 2, RetryPolicy.cap)
                 if await Self.finish(record, elseAfter: wait, in: coordinator) { break }

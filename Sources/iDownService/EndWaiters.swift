@@ -202,9 +202,7 @@ final class EndWaiters {
 
 extension Change {
     /// Whether this change ends the waits for its task.
-    fileprivate var isEnd: Bool {
-        effects.contains(.announceRemoved) || after.state.kind.isEnd
-    }
+    fileprivate var isEnd: Bool { effects.contains(.announceRemoved) || after.state.kind.isEnd }
 }
 
 extension TaskState.Kind {

@@ -96,11 +96,7 @@ final class HandOverCalls {
     ///   - token: the call's token.
     ///   - isGone: whether the caller has left the bus, so that its token is not used again.
     ///   - service: the owner.
-    private func leave(
-        _ token: String,
-        isGone: Bool,
-        in service: isolated ManagerService
-    ) async {
+    private func leave(_ token: String, isGone: Bool, in service: isolated ManagerService) async {
         guard var calls = tokens[token] else { return }
         calls.count -= 1
         tokens[token] = calls.count > 0 ? calls : nil

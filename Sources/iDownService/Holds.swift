@@ -19,10 +19,7 @@ final class Holds {
     init(_ settings: HoldSettings) { self.settings = settings }
 
     /// Changes the conditions, and adjusts the tasks at once if they differ.
-    func change(
-        in coordinator: isolated Coordinator,
-        _ change: (inout Conditions) -> Void
-    ) {
+    func change(in coordinator: isolated Coordinator, _ change: (inout Conditions) -> Void) {
         let before = conditions
         change(&conditions)
         guard conditions != before else { return }

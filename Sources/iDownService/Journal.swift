@@ -83,12 +83,7 @@ final class Journal: TransferJournal {
     }
 
     private var hasSlot: Bool {
-        get async {
-            switch await verdict() {
-            case .dropped: false
-            case .hasSlot: true
-            }
-        }
+        get async { if case .hasSlot = await verdict() { true } else { false } }
     }
 
     // MARK: Events of the transfer
@@ -144,8 +139,7 @@ final class Journal: TransferJournal {
     ) async throws -> Bool {
         let (task, attempt) = (transfer.task, transfer.attempt)
         let now = coordinator.time.date
-        let jitter: Double
-        var took: Duration = .zero
+        var (jitter, took) = (0.0, Duration.zero)
         switch event {
         case .failed:
             if let transfer = coordinator.slots.running[task], transfer.attempt == attempt {
@@ -153,22 +147,15 @@ final class Journal: TransferJournal {
             }
             var dice = coordinator.time
             jitter = Double.random(in: 0..<1, using: &dice)
-        case .arrived, .publishing:
-            jitter = 0
-            coordinator.slots.noteArrival(of: task, attempt)
-        case .opened, .checkpointed, .listed, .completed, .held: jitter = 0
+        case .arrived, .publishing: coordinator.slots.noteArrival(of: task, attempt)
+        case .opened, .checkpointed, .listed, .completed, .held: break
         }
-        let tryTook = took
         let conditions = coordinator.holds.conditions
         let hasNetwork = conditions.isOnline && !conditions.isCaptive
-        let change = try await coordinator.commitChange(of: task, answering: .first) { record in
+        let change = try await coordinator.commitChange(of: task, answering: .first) {
+            [jitter, took] record in
             let seen = hasNetwork ? event : event.whileOffline(from: record.request.origin)
-            return record.apply(
-                .transfer(seen, of: attempt),
-                at: now,
-                jitter: jitter,
-                took: tryTook
-            )
+            return record.apply(.transfer(seen, of: attempt), at: now, jitter: jitter, took: took)
         }
         return change != nil
     }

@@ -20,10 +20,7 @@ extension ManagerError {
                 "The task is \(state), so its URL cannot change. Add the new URL as a new task."
             )
         case Refusal.keepsOption(let option, let state):
-            self.init(
-                .invalidState,
-                "The task is \(state), so \(option.rawValue) cannot change."
-            )
+            self.init(.invalidState, "The task is \(state), so \(option.rawValue) cannot change.")
         case Refusal.unfinished(let state):
             self.init(
                 .invalidState,

@@ -272,7 +272,7 @@ extension ManagerInterface {
 
     private func property(of setting: Setting) -> Member {
         var setter: (@Sendable (Call, Value) async throws -> Void)?
-        if !setting.isReadOnly { setter = { try await set($0, setting, to: $1) } }
+        if !setting.isReadOnly { setter = { try await service.set($0, setting, to: $1) } }
         return .property(
             setting.memberName,
             type: setting.signature,
@@ -281,12 +281,5 @@ extension ManagerInterface {
             get: { WireWriter(setting.value(try await service.value($0, of: setting))) },
             set: setter
         )
-    }
-
-    private func set(_ call: Call, _ setting: Setting, to value: Value) async throws {
-        guard let content = setting.content(value), setting.allows(content) else {
-            throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
-        }
-        try await service.set(call, setting, to: content)
     }
 }

@@ -28,11 +28,7 @@ extension ManagerService {
     /// - Returns: One id per file, in the order of the metalink.
     /// - Throws: `InvalidOption` for an option of a single file; `AccessDenied` for a sandboxed
     ///   caller; what `addURLs` throws.
-    func addMetalink(
-        _ call: Call,
-        _ path: String,
-        _ options: AddOptions
-    ) async throws -> [String] {
+    func addMetalink(_ call: Call, _ path: String, _ options: AddOptions) async throws -> [String] {
         if let key = options.keysOfOneFile.first {
             throw ManagerError(
                 .invalidOption,

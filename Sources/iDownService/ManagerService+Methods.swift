@@ -25,11 +25,7 @@ extension ManagerService {
     /// Carries out a method on several tasks in one commit, and returns how many changed.
     ///
     /// - Throws: `NoSuchTask` if an id is unknown; nothing may have changed then.
-    func carryOut(
-        _ call: Call,
-        _ method: TaskMethod,
-        onEach ids: [String]
-    ) async throws -> UInt32 {
+    func carryOut(_ call: Call, _ method: TaskMethod, onEach ids: [String]) async throws -> UInt32 {
         let ids = try ids.map(taskID)
         try await permit(call, on: ids)
         return UInt32(clamping: try await coordinator.carryOut(Command(method), on: ids))
@@ -90,13 +86,9 @@ extension ManagerService {
         try await coordinator.setPriority(priority, of: try await permitted(call, id))
     }
 
-    /// Sets a writable property of a task to a value of its type and within its range.
-    func set(
-        _ call: Call,
-        _ property: TaskProperty,
-        of id: String,
-        to value: Value
-    ) async throws {
+    /// Sets a writable property of a task to a value, which has to be within its range.
+    func set(_ call: Call, _ property: TaskProperty, of id: String, to value: Value) async throws {
+        try property.judge(value)
         let id = try taskID(id)
         // Only the user's own programs may set properties, even those of tasks.
         try await permit(call)
@@ -136,9 +128,7 @@ extension ManagerService {
 
 extension EditOptions {
     /// The options that are given.
-    fileprivate var options: [TaskEdit.Option] {
-        dictionary.keys.compactMap(TaskEdit.Option.init)
-    }
+    fileprivate var options: [TaskEdit.Option] { dictionary.keys.compactMap(TaskEdit.Option.init) }
 }
 
 extension Command {

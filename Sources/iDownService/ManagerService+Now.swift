@@ -16,11 +16,7 @@ extension ManagerService {
     ///   - isObject: Whether the task's object is called; its caller then has to follow objects
     ///     already.
     /// - Returns: The task; nil where an answer needs a suspension.
-    nonisolated func taskNow(
-        _ call: Call,
-        _ id: String,
-        isObject: Bool
-    ) -> TaskProperties? {
+    nonisolated func taskNow(_ call: Call, _ id: String, isObject: Bool) -> TaskProperties? {
         now { service in
             if isObject {
                 guard let client = call.sender,

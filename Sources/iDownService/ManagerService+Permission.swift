@@ -44,18 +44,6 @@ extension ManagerService {
         return id
     }
 
-    /// Returns into how many parts a client's limits of waiting calls are divided (contract,
-    /// "Callers from a sandbox").
-    ///
-    /// - Parameter client: The client's unique name; an unidentified client counts as the user's
-    ///   own.
-    /// - Returns: The number; 1 leaves the limits undivided.
-    nonisolated func partsOfLimits(for client: BusName) -> Int {
-        assumeIsolated { service in
-            service.callers.assumeIsolated { $0.isKnownAsRestricted(client) ? 10 : 1 }
-        }
-    }
-
     /// Returns how the caller sees tasks: a sandboxed one sees no queries of URLs.
     func view(for call: Call) async -> @Sendable (TaskSnapshot) -> TaskProperties {
         guard await callers.caller(of: call).isRestricted else { return { TaskProperties($0) } }

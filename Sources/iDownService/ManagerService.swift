@@ -143,7 +143,7 @@ package actor ManagerService {
         departures.forgetAll()
         var limits = CallLimits()
         limits.error = ManagerError.Code.limitExceeded.name
-        limits.parts = partsOfLimits
+        limits.parts = { [callers] in callers.partsOfLimits(for: $0) }
         await connection.limitCalls(limits)
         try await connection.export(TaskInterface.subtree(for: self), below: TaskPath.parent)
         try await connection.export(
@@ -165,15 +165,15 @@ package actor ManagerService {
         return folders.shown(setting, of: settings)
     }
 
-    /// Changes a writable setting to a value that the setting allows.
+    /// Changes a writable setting.
     ///
-    /// - Throws: `AccessDenied` for a sandboxed caller; `InvalidDestination` for a download folder
-    ///   that the option `directory` would refuse; `StoreFailed`.
-    func set(
-        _ call: Call,
-        _ setting: Setting,
-        to content: Setting.Content
-    ) async throws {
+    /// - Throws: `InvalidArguments` for a value that the setting does not allow; `AccessDenied` for
+    ///   a sandboxed caller; `InvalidDestination` for a download folder that the option `directory`
+    ///   would refuse; `StoreFailed`.
+    func set(_ call: Call, _ setting: Setting, to value: Value) async throws {
+        guard let content = setting.content(value), setting.allows(content) else {
+            throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
+        }
         try await permit(call)
         try await control.change(setting, to: content, in: self)
     }

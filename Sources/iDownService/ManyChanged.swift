@@ -29,7 +29,7 @@ struct ManyChanged: Sendable {
     let sample: TaskProperties
     /// The properties whose values all the tasks share.
     let common: [TaskProperty]
-    var ids: [String]
+    var ids: [String] = []
 
     /// The kind of change that all tasks of one signal have in common.
     private struct Shape: Hashable {
@@ -70,17 +70,7 @@ struct ManyChanged: Sendable {
             }
             var first = sample ?? TaskProperties()
             first.serial = UInt64(clamping: serial)
-            groups.append(
-                (
-                    ManyChanged(
-                        kind: shape.kind,
-                        sample: first,
-                        common: common,
-                        ids: []
-                    ),
-                    places
-                )
-            )
+            groups.append((ManyChanged(kind: shape.kind, sample: first, common: common), places))
         }
         return (groups, others.sorted())
     }
@@ -110,7 +100,7 @@ struct ManyChanged: Sendable {
             guard let now = news[place].now else { continue }
             let isLike =
                 shape.kind == .changed
-                ? shape.properties.isOfMoves && now.moves(like: first)
+                ? shape.properties.isSubset(of: TaskSnapshot.properties) && now.moves(like: first)
                 : now.differsInURLOnly(from: first)
             if isLike { continue }
             var task = TaskProperties(now).withoutQueries
@@ -121,11 +111,6 @@ struct ManyChanged: Sendable {
         }
         return (sample, common)
     }
-}
-
-extension Set<TaskProperty> {
-    /// Whether these properties only say in which state a task is, and why.
-    fileprivate var isOfMoves: Bool { isSubset(of: TaskSnapshot.properties) }
 }
 
 // Most tasks that change together change only their state, and most that are added together differ

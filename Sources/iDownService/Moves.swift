@@ -63,7 +63,7 @@ final class Moves {
         underWay[id] = Work(work: work)
     }
 
-    /// Keeps the ends of the task's moves for ``end(of:at:atMost:in:)`` from now on.
+    /// Keeps the ends of the task's moves for ``end(of:at:in:)`` from now on.
     func expect(_ id: TaskID) { wanted[id, default: (0, [:])].count += 1 }
 
     func forget(_ id: TaskID) {
@@ -86,17 +86,17 @@ final class Moves {
     /// Waits for the end of a task's move to one place; ``expect(_:)`` was called before the move
     /// began.
     ///
-    /// - Returns: nil where no move has ended within `limit`, or nothing moves.
+    /// - Returns: nil where no move has ended within ``Coordinator/longestLook``, or nothing moves.
     func end(
         of id: TaskID,
         at place: Move.Place,
-        atMost limit: Duration,
         in coordinator: isolated Coordinator
     ) async -> End? {
         while true {
             if let end = wanted[id]?.ends[place] { return end }
             // The end that comes may be that of an earlier move.
-            guard await end(of: id, atMost: limit, in: coordinator) != nil else { return nil }
+            guard await end(of: id, atMost: Coordinator.longestLook, in: coordinator) != nil
+            else { return nil }
         }
     }
 

@@ -36,15 +36,14 @@ enum OpenedURI: Hashable, Sendable {
 
     // MARK: Links
 
-    private static let linkPrefix = "idown:?url="
-
     /// Decodes the URL in a link.
     private static func target(of link: String) throws(ManagerError) -> String {
-        guard hasPrefix(link.utf8[...], linkPrefix) else {
+        let query = link.utf8.dropFirst("idown:".utf8.count)
+        guard query.starts(with: "?url=".utf8) else {
             throw refusal("An idown link must have the form idown:?url=URL.")
         }
         // This refuses a second key, and a URL that was not encoded and is therefore cut off.
-        let url = try decode(link.utf8.dropFirst(linkPrefix.utf8.count), keeping: isUnreserved)
+        let url = try decode(query.dropFirst("?url=".utf8.count), keeping: isUnreserved)
         guard !url.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else { throw refusal("The URL in a link must not contain control characters.") }
         guard url.first?.isWhitespace != true, url.last?.isWhitespace != true else {
@@ -106,23 +105,12 @@ enum OpenedURI: Hashable, Sendable {
         return decoded
     }
 
-    private static func refusal(_ text: String) -> ManagerError {
-        ManagerError(.invalidURL, text)
-    }
+    private static func refusal(_ text: String) -> ManagerError { ManagerError(.invalidURL, text) }
 
-    /// Returns whether a text has a prefix.
+    /// Returns whether a text has a prefix, which is in lowercase.
     ///
-    /// Case does not matter in schemes and hosts (RFC 3986 sections 3.1 and 3.2.2), but it does
-    /// behind a colon.
+    /// Case does not matter in schemes and hosts (RFC 3986 sections 3.1 and 3.2.2).
     private static func hasPrefix(_ text: Substring.UTF8View, _ prefix: String) -> Bool {
-        var text = text
-        var isScheme = true
-        for expected in prefix.utf8 {
-            guard let byte = text.popFirst() else { return false }
-            let isLetter = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-            guard (isScheme && isLetter ? byte | 0x20 : byte) == expected else { return false }
-            if expected == UInt8(ascii: ":") { isScheme = false }
-        }
-        return true
+        text.starts(with: prefix.utf8) { $0 == $1 || ($0.isLetter && $0 | 0x20 == $1) }
     }
 }

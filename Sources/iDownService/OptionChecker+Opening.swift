@@ -34,7 +34,7 @@ extension OptionChecker {
         var count = opened.count - metalinks
         for (index, item) in opened.enumerated() {
             guard case .metalink(let path, let place) = item else { continue }
-            let files = try await Self.metalink(at: path, place, engine).files
+            let files = try await metalink(at: path, place).files
             listed[index] = files
             count += files.count
             guard count <= Contract.maximumURLs else {
@@ -72,7 +72,7 @@ extension OptionChecker {
             )
         }
         try Self.checkIsMetalink(path, "")
-        let metalink = try await Self.metalink(at: path, "", engine)
+        let metalink = try await metalink(at: path, "")
         // All files are added or none, because the caller gets an id for each.
         if let name = metalink.leftOut.first {
             let others = metalink.leftOut.count - 1
@@ -105,12 +105,7 @@ extension OptionChecker {
         /// A local metalink, and what begins the text of an error about it.
         case metalink(path: String, place: String)
 
-        var isMetalink: Bool {
-            switch self {
-            case .reference: false
-            case .metalink: true
-            }
-        }
+        var isMetalink: Bool { if case .metalink = self { true } else { false } }
     }
 
     /// Reads the URIs on another thread, because the bus has other calls to serve.
@@ -151,21 +146,14 @@ extension OptionChecker {
     /// Calls that come later wait for this reading; a sleeping disk needs some seconds.
     private static let longestReading: Duration = .seconds(5)
 
-    private static func metalink(
-        at path: String,
-        _ place: String,
-        _ engine: Engine
-    ) async throws(ManagerError) -> Metalink {
+    private func metalink(at path: String, _ place: String) async throws(ManagerError) -> Metalink {
         func refusal(_ reason: String) -> ManagerError {
-            let name = String(path.split(separator: "/").last ?? "")
+            let name = Self.shown(String(path.split(separator: "/").last ?? ""))
             let end = reason.hasSuffix(".") ? "" : "."
-            return ManagerError(
-                .invalidURL,
-                "\(place)The metalink \(shown(name)) \(reason)\(end)"
-            )
+            return ManagerError(.invalidURL, "\(place)The metalink \(name) \(reason)\(end)")
         }
         do throws(MetalinkFault) {
-            let read = try await withTimeLimit(longestReading) {
+            let read = try await withTimeLimit(Self.longestReading) {
                 () async throws(MetalinkFault) in try await engine.readMetalink(at: path)
             }
             if let read { return read }

@@ -32,11 +32,7 @@ struct OptionChecker: Sendable {
     /// Checks all URLs and options, creates the folder, and returns the tasks.
     ///
     /// With `isList`, an error names the position of a URL, even of the only one.
-    func judge(
-        _ urls: [String],
-        _ options: AddOptions,
-        isList: Bool
-    ) async throws -> [NewTask] {
+    func judge(_ urls: [String], _ options: AddOptions, isList: Bool) async throws -> [NewTask] {
         var references = try await Self.references(urls, isList)
         let file = try FileFacts(options)
         return try await tasks(with: options) { directory in

@@ -62,11 +62,7 @@ extension ManagerService {
     ///   - options: The options with which the URL would be added.
     /// - Returns: What the server says.
     /// - Throws: `AccessDenied` for a sandboxed caller; `RequestFailed`; `LimitExceeded`.
-    func probe(
-        _ call: Call,
-        _ url: String,
-        _ options: AddOptions
-    ) async throws -> ProbedFile {
+    func probe(_ call: Call, _ url: String, _ options: AddOptions) async throws -> ProbedFile {
         try await permit(call)
         var options = options
         options.mirrors = []

@@ -7,9 +7,6 @@ import iDownloader
 
 /// The last step of each transaction, which fills the slots that its changes have freed.
 final class SchedulingPass: Sendable {
-    /// The most tasks of disks that do not answer that one query finds.
-    private static let mostSilent = 256
-
     /// What the pass decides by.
     struct Terms: Sendable {
         let slots: Int
@@ -41,17 +38,10 @@ final class SchedulingPass: Sendable {
     private let comesNext = Mutex<[Next]?>(nil)
 
     /// A task that gets one of the slots that will soon be free.
-    enum Next {
-        /// A task whose transfer has begun.
-        case known(TaskID)
-        case new(TaskRecord)
-
-        var id: TaskID {
-            switch self {
-            case .known(let id): id
-            case .new(let record): record.id
-            }
-        }
+    struct Next {
+        let id: TaskID
+        /// The task; nil where its transfer has begun.
+        let record: TaskRecord?
     }
 
     init(_ terms: Terms, isWanted: Bool) {
@@ -79,20 +69,15 @@ final class SchedulingPass: Sendable {
             if !terms.mayStart { comesNext.withLock { $0 = [] } }
             return []
         }
-        let (slots, surroundings) = (terms.slots, terms.surroundings())
-        var admission = Admission(transaction, surroundings, at: terms.date())
+        let slots = terms.slots
+        var admission = Admission(transaction, terms.surroundings(), at: terms.date())
         let running = try transaction.running().filter { !terms.uncounted.contains($0.id) }
         var order = terms.firstOrder
         var changes: [Change] = []
         while true {
             let started = changes.count(where: \.starts)
             let free = slots - running.count - started
-            let candidates = try candidates(
-                max(0, free),
-                transaction,
-                surroundings,
-                &admission.passedOver
-            )
+            let candidates = try admission.candidates(max(0, free))
             let decisions = Scheduler.decide(
                 slots: max(slots - started, terms.displaces ? 0 : running.count),
                 running: running,
@@ -106,14 +91,8 @@ final class SchedulingPass: Sendable {
                     passedOver.withLock { _ = $0.insert(id) }
                 case .start(let id):
                     let candidate = candidates.first { $0.id == id }
-                    let start = terms.ahead[id]
                     let change = try candidate.flatMap {
-                        try admission.admit(
-                            $0,
-                            order: order,
-                            hasBegun: start != nil,
-                            arrival: start ?? nil
-                        )
+                        try admission.admit($0, order: order, headStart: terms.ahead[id])
                     }
                     changes += change.map { [$0] } ?? []
                     if change?.after.state == .downloading {
@@ -133,12 +112,7 @@ final class SchedulingPass: Sendable {
                 running.count { !terms.arrived.contains($0.id) }
                 + changes.count { $0.starts && (terms.ahead[$0.after.id] ?? nil) == nil }
             let finished = running.count + changes.count(where: \.starts) - fetching
-            let next = try next(
-                min(finished, slots - fetching),
-                transaction,
-                surroundings,
-                &admission.passedOver
-            )
+            let next = try next(min(finished, slots - fetching), &admission)
             comesNext.withLock { $0 = next }
             return changes
         }
@@ -148,55 +122,20 @@ final class SchedulingPass: Sendable {
         terms.busy.contains(id) || changed.withLock { $0.contains(id) }
     }
 
-    /// Returns the first tasks of the queue, `count` or more of them where so many wait.
-    ///
-    /// Tasks of a disk that does not answer are passed over from now on.
-    private func candidates(
-        _ count: Int,
-        _ transaction: Transaction,
-        _ surroundings: Surroundings,
-        _ passedOver: inout QueueExclusions
-    ) throws -> [Candidate] {
-        while true {
-            // Of a disk that does not answer there may be many folders: they are found by the hundred.
-            let isAmongSilent = count > 0 && !passedOver.silentDirectories.isEmpty
-            let candidates = try transaction.nextWaiting(
-                limit: isAmongSilent ? max(count, Self.mostSilent) : count,
-                excluding: passedOver
-            )
-            let silent = candidates.filter { surroundings.isSilent($0.directory) }
-            guard !silent.isEmpty else { return candidates }
-            passedOver.silentDirectories.formUnion(silent.map(\.directory))
-            // A folder may be written in other bytes than an equal one in the set.
-            passedOver.ids.formUnion(silent.map(\.id))
-        }
-    }
-
     /// Returns the tasks, `count` at most, that get the slots of tasks that have arrived.
     ///
     /// Tasks with a file are left out, because only the slot gives the right to touch the file.
-    private func next(
-        _ count: Int,
-        _ transaction: Transaction,
-        _ surroundings: Surroundings,
-        _ passedOver: inout QueueExclusions
-    ) throws -> [Next] {
+    private func next(_ count: Int, _ admission: inout Admission) throws -> [Next] {
         guard count > 0 else { return [] }
-        return try candidates(count, transaction, surroundings, &passedOver).prefix(count)
-            .compactMap { candidate in
-                let obstacle = surroundings.obstacle(
-                    for: candidate.origin,
-                    directory: candidate.directory,
-                    hasFile: candidate.hasFile
-                )
-                guard obstacle == nil, !candidate.hasFile, !isBusy(candidate.id)
-                else { return nil }
-                if terms.ahead[candidate.id] != nil { return .known(candidate.id) }
-                guard let record = try? transaction.task(candidate.id), record.intent == nil else {
-                    return nil
-                }
-                return .new(record)
-            }
+        return try admission.candidates(count).prefix(count).compactMap { candidate in
+            let id = candidate.id
+            guard admission.obstacle(for: candidate) == nil, !candidate.hasFile, !isBusy(id)
+            else { return nil }
+            if terms.ahead[id] != nil { return Next(id: id, record: nil) }
+            guard let record = try? admission.transaction.task(id), record.intent == nil
+            else { return nil }
+            return Next(id: id, record: record)
+        }
     }
 }
 

@@ -89,10 +89,7 @@ final class SettingsControl {
     }
 
     /// Puts settings into force, unless newer ones already are.
-    private func apply(
-        _ now: SettingsKeeper.InForce,
-        in service: isolated ManagerService
-    ) async {
+    private func apply(_ now: SettingsKeeper.InForce, in service: isolated ManagerService) async {
         guard now.version > inForce.version else { return }
         let before = settings
         inForce = now

@@ -110,11 +110,7 @@ final class Slots {
     ///   - pass: a pass that has run.
     ///   - changes: what the pass changed; nil where that was not committed.
     ///   - coordinator: the owner.
-    func take(
-        _ pass: SchedulingPass,
-        _ changes: [Change]?,
-        in coordinator: isolated Coordinator
-    ) {
+    func take(_ pass: SchedulingPass, _ changes: [Change]?, in coordinator: isolated Coordinator) {
         for task in pass.heldUp {
             // The transfer may have ended during the commit.
             if running[task] == nil, ahead[task]?.isDropped != true {
@@ -131,7 +127,7 @@ final class Slots {
             if ahead[id]?.isHandedOver == false { drop(id) }
         }
         guard !coordinator.isStopping else { return }
-        for case .new(let record) in next where ahead[record.id] == nil {
+        for record in next.compactMap(\.record) where ahead[record.id] == nil {
             // A handed-over task already has a transfer, which comes with it.
             if coordinator.handOvers.holdsTransfer(of: record.id) { continue }
             ahead[record.id] = HeadStart(record, on: coordinator.engine, for: coordinator)
@@ -171,9 +167,7 @@ final class Slots {
     var openAnswers: Int { patience.count }
 
     /// Returns how many of these answers are of one host.
-    func openAnswers(of host: Origin?) -> Int {
-        patience.keys.count { ahead[$0]?.origin == host }
-    }
+    func openAnswers(of host: Origin?) -> Int { patience.keys.count { ahead[$0]?.origin == host } }
 
     /// Starts the transfer of a task once its last one is over, or goes on with its head start.
     func start(_ record: TaskRecord, in coordinator: isolated Coordinator) {

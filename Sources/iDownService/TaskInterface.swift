@@ -45,7 +45,11 @@ struct TaskInterface: Sendable {
 
     private var properties: [Member] {
         TaskProperty.allCases.map { property in
-            .property(
+            var setter: (@Sendable (Call, Value) async throws -> Void)?
+            if property.isWritable {
+                setter = { try await service.set($0, property, of: id($0), to: $1) }
+            }
+            return .property(
                 property.memberName,
                 type: property.signature,
                 property.changeSignal,
@@ -53,19 +57,8 @@ struct TaskInterface: Sendable {
                     service.taskNow(call, id(call), isObject: true)?.variant(of: property)
                 },
                 get: { try await task($0).variant(of: property) },
-                set: setter(of: property)
+                set: setter
             )
-        }
-    }
-
-    /// Returns how to set a property; nil for a read-only one.
-    private func setter(
-        of property: TaskProperty
-    ) -> (@Sendable (Call, Value) async throws -> Void)? {
-        guard property.isWritable else { return nil }
-        return { call, value in
-            try property.judge(value)
-            try await service.set(call, property, of: id(call), to: value)
         }
     }
 
@@ -74,7 +67,5 @@ struct TaskInterface: Sendable {
         return try await service.getTask(call, id(call))
     }
 
-    private func id(_ call: Call) -> String {
-        TaskPath.id(at: call.path) ?? call.path.rawValue
-    }
+    private func id(_ call: Call) -> String { TaskPath.id(at: call.path) ?? call.path.rawValue }
 }

@@ -24,13 +24,6 @@ final class Verifications {
     /// How many calls wait.
     var calls: Int { readings.values.reduce(0) { $0 + $1.callers.count } }
 
-    /// How many calls of an application from a sandbox wait.
-    private func calls(of application: String) -> Int {
-        readings.values.reduce(0) { count, reading in
-            count + reading.callers.values.count { $0.application == application }
-        }
-    }
-
     /// Whether the finished file of a task is being read.
     func isReading(_ record: TaskRecord) -> Bool {
         record.state == .completed && readings[record.id] != nil
@@ -56,12 +49,13 @@ final class Verifications {
         of application: String?,
         in coordinator: isolated Coordinator
     ) async throws -> Integrity {
-        let record = try await coordinator.task(id).record
-        guard record.state == .completed else { throw Refusal.unfinished(record.state.kind) }
+        let record = try await finished(id, in: coordinator)
         try coordinator.refuseWhileStopping()
         // Behind the last suspension, so that calls that come together are counted one by one.
         let limits = Contract.pendingVerifications
-        guard calls < limits.all, application.map(calls(of:)) ?? 0 < limits.application else {
+        let ofApplication = readings.values.flatMap(\.callers.values)
+            .count { application != nil && $0.application == application }
+        guard calls < limits.all, ofApplication < limits.application else {
             throw ServiceRefusal.limitExceeded(
                 "Too many calls of Verify wait: at most \(limits.all) at a time, and"
                     + " \(limits.application) of an application from a sandbox."
@@ -89,9 +83,7 @@ final class Verifications {
 
     /// Cancels all readings, because the service ends; each answers its callers, even if its result
     /// is committed.
-    func stop() {
-        for reading in readings.values { reading.work.cancel() }
-    }
+    func stop() { for reading in readings.values { reading.work.cancel() } }
 
     private func begin(_ record: TaskRecord, in coordinator: isolated Coordinator) {
         let id = record.id
@@ -123,9 +115,8 @@ final class Verifications {
     private func tell(_ id: TaskID, in coordinator: isolated Coordinator) async {
         _ = try? await coordinator.commit { transaction in
             let record = try transaction.task(id)
-            return (
-                true, record.map { [Change(before: $0, after: $0, effects: [.announce])] } ?? []
-            )
+            let changes = record.map { [Change(before: $0, after: $0, effects: [.announce])] }
+            return ((), changes ?? [])
         }
     }
 

@@ -17,7 +17,6 @@ import iDownloader
 /// The session service: connects its parts, runs them, and shuts them down.
 struct Daemon: Service {
     let log: Logger
-    let threshold: LogThreshold
     let folders: StandardFolders
 
     /// Runs until the service is asked to end.
@@ -51,7 +50,7 @@ struct Daemon: Service {
         let folderWatch = SettingsWatch(folders.userDirectories)
         let keeper = SettingsKeeper(file, log: log)
         let settings = keeper.now.settings
-        threshold.apply(settings)
+        StandardErrorLog.apply(settings)
         let pool = try makePool()
         let filePool = try makePool()
         let keyring = Keyring(list: folders.state)
@@ -103,8 +102,8 @@ struct Daemon: Service {
                 if first.begins() { feed.introduce(DesktopTask(task)) }
             },
             activated: { feed.activated(token: $0) },
-            settingsChanged: { [threshold] settings in
-                threshold.apply(settings)
+            settingsChanged: { settings in
+                StandardErrorLog.apply(settings)
                 engine.network.apply(settings)
                 changedSettings.yield(settings)
             },
@@ -127,17 +126,12 @@ struct Daemon: Service {
         )
         let desktopRun = Task { await desktop.run() }
         defer { desktopRun.cancel() }
-        let settingsUpdates = Task {
-            async let reading: Void = {
-                for await _ in watch.changes { await manager.readSettings() }
-            }()
-            async let following: Void = {
-                for await _ in folderWatch.changes { await manager.readFolders() }
-            }()
-            for await settings in newSettings { desktop.apply(settings) }
-            _ = await (reading, following)
-        }
-        defer { settingsUpdates.cancel() }
+        let settingsUpdates: [Task<Void, Never>] = [
+            Task { for await _ in watch.changes { await manager.readSettings() } },
+            Task { for await _ in folderWatch.changes { await manager.readFolders() } },
+            Task { for await settings in newSettings { desktop.apply(settings) } },
+        ]
+        defer { for updates in settingsUpdates { updates.cancel() } }
         if HoldSettings(settings) != HoldSettings() {
             // Downloads that are to wait for the network or for power must not start before the
             // first reports.
@@ -253,12 +247,5 @@ struct Daemon: Service {
 
     private func close(_ store: Store) {
         do { try store.close() } catch { log.error("cannot close the list of tasks: \(error)") }
-    }
-}
-
-extension LogThreshold {
-    /// Applies changed settings.
-    fileprivate func apply(_ settings: Settings) {
-        level = Logger.Level(rawValue: settings.logLevel) ?? .info
     }
 }

@@ -89,10 +89,7 @@ enum HelperMode: String {
         }
         let network = NetworkConfiguration(reading.settings, folders)
         let trial = LoginTrial(pool: pool, network: network)
-        let verdict = await trial.verdict(
-            on: .init(user: lines[1], password: lines[2]),
-            at: place
-        )
+        let verdict = await trial.verdict(on: .init(user: lines[1], password: lines[2]), at: place)
         await pool.shutDown()
         return switch verdict {
         case .accepted: "accepted"

@@ -13,25 +13,6 @@ import iDownloader
 /// user keeps a login for a server that has refused a download. It never asks a keyring to unlock, and
 /// does not wait for one that is locked or does not answer.
 actor Keyring: StoredLogins, LoginVault {
-    /// The connection to a session bus, and a keyring there.
-    private struct Link {
-        let connection: Connection
-        let list: String
-
-        /// Returns a client of the keyring.
-        func service(
-            startsService: Bool = false,
-            patience: Duration = longTimeout
-        ) -> SecretService {
-            SecretService(connection, startsService: startsService, patience: patience)
-        }
-
-        /// The logins of URLs.
-        func urlLogins(startsService: Bool = false) -> KeptURLLogins {
-            KeptURLLogins(service(startsService: startsService), list: list)
-        }
-    }
-
     /// How long to wait for an answer; a keyring normally answers in milliseconds.
     private static let timeout: Duration = .seconds(1)
     /// How long to wait for calls that delay no download, or without which a download cannot start.
@@ -47,8 +28,8 @@ actor Keyring: StoredLogins, LoginVault {
     private let unlock: AsyncStream<Void>.Continuation
     private let list: String
 
-    /// Nil while there is no session bus.
-    private var link: Link?
+    /// The connection to a session bus; nil while there is none.
+    private var connection: Connection?
     /// Follows whether a keyring runs and is unlocked; ends with the connection.
     private var following: Task<Void, Never>?
     private var isRunning = false
@@ -66,11 +47,11 @@ actor Keyring: StoredLogins, LoginVault {
     /// Uses the keyring of a session bus, until the connection to it ends.
     func use(_ connection: Connection) async {
         following?.cancel()
-        self.link = nil
-        let link = Link(connection: connection, list: list)
-        guard let events = try? await link.service().events() else { return }
-        isRunning = await link.service().isRunning
-        self.link = link
+        self.connection = nil
+        let service = SecretService(connection, startsService: false, patience: Self.longTimeout)
+        guard let events = try? await service.events() else { return }
+        isRunning = await service.isRunning
+        self.connection = connection
         following = Task {
             do {
                 for try await event in events { await take(event) }
@@ -78,7 +59,7 @@ actor Keyring: StoredLogins, LoginVault {
                 // More signals came than the connection keeps: the keyring is of no use.
             }
             guard !Task.isCancelled else { return }
-            self.link = nil
+            self.connection = nil
             isRunning = false
             wasOpen = false
         }
@@ -88,26 +69,24 @@ actor Keyring: StoredLogins, LoginVault {
     func close() {
         unlock.finish()
         following?.cancel()
-        link = nil
+        connection = nil
     }
 
     // MARK: Logins of servers
 
     func login(for origin: URLReference.Origin) async -> TransferRequest.Credentials? {
-        guard let server = KeptLogins.Server(origin), let link = reachableLink else { return nil }
-        let login = await attempt { () throws(BusError) in
-            try await KeptLogins(link.service(patience: Self.timeout)).login(for: server)
-        }
+        guard let server = KeptLogins.Server(origin), let connection = reachable else { return nil }
+        let logins = KeptLogins(service(over: connection, patience: Self.timeout))
+        let login = await attempt { () throws(BusError) in try await logins.login(for: server) }
         return login?.map { .init(user: $0.user, password: $0.password) }
     }
 
     /// Starts a keyring that does not run.
     func mayHaveLogin(for origin: URLReference.Origin) async -> Bool {
-        guard let server = KeptLogins.Server(origin), let link else { return false }
+        guard let server = KeptLogins.Server(origin), let connection else { return false }
         guard ContinuousClock.now >= backOffEnd else { return true }
-        let service =
-            isRunning ? link.service(patience: Self.timeout) : link.service(startsService: true)
-        let logins = KeptLogins(service)
+        let patience = isRunning ? Self.timeout : Self.longTimeout
+        let logins = KeptLogins(service(over: connection, patience: patience))
         let isKept = await attempt { () throws(BusError) in try await logins.isKept(for: server) }
         return isKept ?? (ContinuousClock.now < backOffEnd)
     }
@@ -130,8 +109,8 @@ actor Keyring: StoredLogins, LoginVault {
 
     func urlLogins(keptAt id: String) async -> URLLogins? {
         if let logins = cache[id] { return logins }
-        guard let link, ContinuousClock.now >= backOffEnd else { return nil }
-        let logins = link.urlLogins(startsService: !isRunning)
+        guard let connection, ContinuousClock.now >= backOffEnd else { return nil }
+        let logins = urlLogins(over: connection)
         let text = await attempt { () throws(BusError) in try await logins.text(at: id) }
         guard let text = text ?? nil, let logins = URLLogins(text: text) else { return nil }
         remember(logins, at: id)
@@ -157,8 +136,9 @@ actor Keyring: StoredLogins, LoginVault {
     private func askForURLLogins<Value>(
         _ body: (KeptURLLogins) async throws(BusError) -> Value
     ) async -> Value? {
-        guard let link = reachableLink else { return nil }
-        return await attempt { () throws(BusError) in try await body(link.urlLogins()) }
+        guard let connection = reachable else { return nil }
+        let logins = urlLogins(over: connection)
+        return await attempt { () throws(BusError) in try await body(logins) }
     }
 
     private func remember(_ logins: URLLogins, at id: String) {
@@ -168,14 +148,21 @@ actor Keyring: StoredLogins, LoginVault {
 
     // MARK: The keyring
 
-    /// The keyring if one runs and answers.
-    private var reachableLink: Link? {
-        isRunning && ContinuousClock.now >= backOffEnd ? link : nil
+    /// The connection if a keyring runs and answers.
+    private var reachable: Connection? {
+        isRunning && ContinuousClock.now >= backOffEnd ? connection : nil
     }
 
-    private func attempt<Value>(
-        _ body: () async throws(BusError) -> Value
-    ) async -> Value? {
+    /// Returns a client of the keyring, which starts one if none runs.
+    private func service(over connection: Connection, patience: Duration) -> SecretService {
+        SecretService(connection, startsService: !isRunning, patience: patience)
+    }
+
+    private func urlLogins(over connection: Connection) -> KeptURLLogins {
+        KeptURLLogins(service(over: connection, patience: Self.longTimeout), list: list)
+    }
+
+    private func attempt<Value>(_ body: () async throws(BusError) -> Value) async -> Value? {
         do {
             return try await body()
         } catch {

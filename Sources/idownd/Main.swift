@@ -51,21 +51,17 @@ enum Main {
     }
 
     private static func serve() async -> Int32 {
-        let threshold = LogThreshold()
-        let log = Logger(label: "idownd") { _ in StandardErrorLog(threshold: threshold) }
+        let log = Logger(label: "idownd") { _ in StandardErrorLog() }
         if let name = StandardFolders.unreadableVariable {
             let exit = Exit.failed("the path in \(name) is not UTF-8, which idown cannot use")
             log.error("\(exit.message)")
             return exit.status
         }
-        let daemon = Daemon(log: log, threshold: threshold, folders: .current())
+        let daemon = Daemon(log: log, folders: .current())
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
-                    .init(
-                        service: daemon,
-                        successTerminationBehavior: .gracefullyShutdownGroup
-                    )
+                    .init(service: daemon, successTerminationBehavior: .gracefullyShutdownGroup)
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint] + hangup,
                 logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }
@@ -83,9 +79,7 @@ enum Main {
         }
     }
 
-    private static func answer(
-        to arguments: ArraySlice<String>
-    ) -> (text: String, status: Int32)? {
+    private static func answer(to arguments: ArraySlice<String>) -> (text: String, status: Int32)? {
         switch arguments.first {
         case nil: nil
         case "--version": ("idownd \(Contract.version)", 0)

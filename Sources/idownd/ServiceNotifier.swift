@@ -14,11 +14,7 @@ enum ServiceNotifier {
         // The name of an abstract socket is written with an @ in place of its leading zero byte.
         if name.first == UInt8(ascii: "@") { name[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        let descriptor = socket(
-            AF_UNIX,
-            Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
-            0
-        )
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         let offset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2

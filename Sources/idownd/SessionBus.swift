@@ -80,10 +80,7 @@ actor SessionBus {
         }
     }
 
-    private func reconnect(
-        _ manager: ManagerService,
-        _ announcer: BusAnnouncer
-    ) async -> Bool {
+    private func reconnect(_ manager: ManagerService, _ announcer: BusAnnouncer) async -> Bool {
         let bus = BusAddress.session.ofAnyRun
         // Tested first with a connection on its own thread: a bus that accepts connections but does
         // not answer must not block the service's thread.

@@ -4,16 +4,7 @@ import Dispatch
 import Glibc
 import Logging
 import Synchronization
-
-/// The lowest level that is logged, shared by all loggers.
-final class LogThreshold: Sendable {
-    private let stored = Mutex(Logger.Level.info)
-
-    var level: Logger.Level {
-        get { stored.withLock { $0 } }
-        set { stored.withLock { $0 = newValue } }
-    }
-}
+import iDownSettings
 
 /// Writes lines to standard error on a thread of its own, so that a full pipe whose reader does not
 /// read blocks no other thread.
@@ -88,9 +79,10 @@ final class StandardErrorWriter: Sendable {
 /// Writes log lines to standard error: with priorities `<N>` for the journal (sd-daemon(3)),
 /// otherwise with the level's name.
 struct StandardErrorLog: LogHandler {
-    let threshold: LogThreshold
     var metadata: Logger.Metadata = [:]
 
+    /// The lowest level that is logged, shared by all loggers.
+    private static let threshold = Mutex(Logger.Level.info)
     /// The writer of all lines of the process.
     static let writer = StandardErrorWriter()
     /// Whether standard error is the journal's stream, whose device and inode JOURNAL_STREAM names.
@@ -107,11 +99,14 @@ struct StandardErrorLog: LogHandler {
 
     /// The level of all copies, because the settings may change it while the service runs.
     var logLevel: Logger.Level {
-        get { threshold.level }
-        set { threshold.level = newValue }
+        get { Self.threshold.withLock(\.self) }
+        set { Self.threshold.withLock { $0 = newValue } }
     }
 
-    init(threshold: LogThreshold) { self.threshold = threshold }
+    /// Applies changed settings.
+    static func apply(_ settings: Settings) {
+        threshold.withLock { $0 = Logger.Level(rawValue: settings.logLevel) ?? .info }
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
