@@ -30,6 +30,8 @@ package struct TaskSearch: Hashable, Sendable {
     package var isDescending = false
     /// The first tasks in the order of the time left: the store does not know how fast tasks run.
     package var first: [TaskID] = []
+    /// The progress of running tasks: the store knows only that of their last checkpoints.
+    package var progress: [TaskID: Double] = [:]
     /// How many of the matching tasks to skip.
     package var offset = 0
     /// Return at most this many tasks.
@@ -78,7 +80,7 @@ extension TaskSearch {
         case .host: "\(Self.host)\(direction), task.id"
         case .size: "coalesce(total, -1)\(direction), task.id"
         case .state: "CASE state \(states) END\(direction), task.id"
-        case .progress: "\(Self.progress)\(direction), task.id"
+        case .progress: "\(presentProgress)\(direction), task.id"
         case .priority: "priority\(direction), task.id"
         case .timeLeft where first.isEmpty: "task.id"
         case .timeLeft: "\(rank), task.id"
@@ -103,7 +105,13 @@ extension TaskSearch {
     }()
 
     /// The same value as the D-Bus property Progress.
-    private static let progress =
+    private var presentProgress: String {
+        guard !progress.isEmpty else { return Self.recordedProgress }
+        let values = progress.map { "WHEN \($0.rawValue) THEN \($1)" }
+        return "CASE task.id \(values.joined(separator: " ")) ELSE \(Self.recordedProgress) END"
+    }
+
+    private static let recordedProgress =
         "CASE WHEN total IS NULL THEN -1.0 WHEN total = 0 THEN 1.0 ELSE bytesOnDisk * 1.0 / total END"
 
     /// The statement for the ids of one page.

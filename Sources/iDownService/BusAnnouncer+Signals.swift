@@ -26,7 +26,8 @@ extension BusAnnouncer {
             let wasRunning = before.record.state == .downloading
             let isRunning = now.record.state == .downloading
             let live = wasRunning ? before.live : now.live?.withoutSegments
-            told[id] = isRunning ? live : nil
+            // Clients were told of a stopped transfer's bytes until its last checkpoint is told.
+            told[id] = isRunning ? live : now.live
             let differences = tellChange(
                 from: before.record.state,
                 to: task,

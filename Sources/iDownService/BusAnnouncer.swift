@@ -22,7 +22,8 @@ package actor BusAnnouncer: Announcing {
     private nonisolated let executor: QueueExecutor
     private let log: Logger
     var connection: Connection
-    /// What was last told of each running task's progress.
+    /// What was last told of each running task's progress, and of each stopped one's while its record
+    /// may lack it.
     var told: [TaskID: LiveState] = [:]
     /// The serial that was last told of each running task.
     var toldSerials: [TaskID: Int64] = [:]
@@ -101,6 +102,9 @@ package actor BusAnnouncer: Announcing {
     }
 
     package func changedTogether(_ news: [TaskNews], serial: Int64) async {
+        // Of a transfer's bytes, clients know more than the record.
+        for one in news where told[one.id] != nil { tell(one) }
+        let news = news.filter { told[$0.id] == nil }
         let (groups, others) = await ManyChanged.grouped(news, serial: serial)
         for (many, places) in groups { await put(many, places.map { news[$0] }) }
         for place in others { tell(news[place]) }

@@ -81,6 +81,8 @@ extension Coordinator {
             if search.order == .timeLeft {
                 let running = try snapshot.runningByTimeLeft(view)
                 search.first = search.isDescending ? running.reversed() : running
+            } else if search.order == .progress {
+                search.progress = try snapshot.progressOfRunning(view)
             }
             let total = try snapshot.forEachFound(search) { record in
                 try take(&page, view(record))
@@ -172,5 +174,16 @@ extension Snapshot {
             return true
         }
         return found.sorted { $0 < $1 }.map(\.id)
+    }
+
+    fileprivate func progressOfRunning(
+        _ view: (TaskRecord) -> TaskSnapshot
+    ) throws -> [TaskID: Double] {
+        var progress: [TaskID: Double] = [:]
+        try forEachTask(in: .downloading) { record in
+            progress[record.id] = TaskProperties(view(record)).progress
+            return true
+        }
+        return progress
     }
 }

@@ -16,7 +16,7 @@ extension Coordinator {
     ) async throws -> Int {
         try refuseWhileStopping()
         let stuck = slots.stuckTasks
-        let (count, publishing) = try await commit(answering: command.replyTime) { transaction in
+        let outcome = try await commit(answering: command.replyTime) { transaction in
             var publishing: [TaskID] = []
             let changes = try transaction.changeAll(in: states) { id, refusal in
                 // A task with another refusal is being removed at this moment.
@@ -24,9 +24,12 @@ extension Coordinator {
             } _: {
                 try $0.apply(command, onStuckDisk: stuck.contains($0.id))
             }
-            return ((changes.count, publishing), changes)
+            let stopped = changes.filter { $0.before?.state == .downloading }.map(\.after.id)
+            return ((count: changes.count, stopped: stopped, publishing: publishing), changes)
         }
-        return try await count + carryOutLater(command, on: publishing, isRest: count > 0)
+        await finish(command, on: outcome.stopped)
+        let count = outcome.count
+        return try await count + carryOutLater(command, on: outcome.publishing, isRest: count > 0)
     }
 
     /// Carries out a verb on tasks that refused it because their files may be getting their names.

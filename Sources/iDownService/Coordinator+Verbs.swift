@@ -75,7 +75,7 @@ extension Coordinator {
             let failure, let before = change.before
         else { return }
         _ = try await decide(on: id, evenWhileStopping: true) { record throws(Refusal) in
-            try record.edit(edit.undone(to: before))
+            try record.edit(edit.undone(to: before, in: record))
         }
         throw ServiceRefusal.staysInPlace(failure, before.displayName)
     }
@@ -146,7 +146,8 @@ extension Coordinator {
                         else { throw refusal }
                     }
                 case .moving:
-                    guard await moves.giveUp(id, in: self) else { throw refusal }
+                    // The attempt that would follow is the last one: no move is lost to a refusal.
+                    guard fruitless < 2, await moves.giveUp(id, in: self) else { throw refusal }
                 case .deleting:
                     guard await deletions.end(of: id, in: self) else { throw refusal }
                 case .invalidState, .keepsURL, .keepsOption, .unfinished, .gone:
@@ -161,12 +162,13 @@ extension Coordinator {
 }
 
 extension TaskEdit {
-    /// Returns the edit that restores the values of a completed task, except for its place.
-    fileprivate func undone(to before: TaskRecord) -> TaskEdit {
+    /// Returns the edit that restores the values of a completed task, except for its place, and
+    /// leaves those that another edit has changed since.
+    fileprivate func undone(to before: TaskRecord, in record: TaskRecord) -> TaskEdit {
         var edit = TaskEdit()
-        if priority != nil { edit.priority = before.priority }
-        if checksum != nil { edit.checksum = .some(before.request.checksum) }
-        if whenDone != nil { edit.whenDone = .some(before.request.whenDone) }
+        if priority == record.priority { edit.priority = before.priority }
+        if checksum == record.request.checksum { edit.checksum = .some(before.request.checksum) }
+        if whenDone == record.request.whenDone { edit.whenDone = .some(before.request.whenDone) }
         return edit
     }
 }

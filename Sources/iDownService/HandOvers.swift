@@ -30,8 +30,10 @@ final class HandOvers {
 
     /// The calls that wait for the first answer, or for the reason of a refusal.
     private let words = Waiters<String, Result<Journal.FirstWord, ServiceRefusal>>()
-    /// The tokens whose first answer is awaited; `results` has further calls with these tokens.
-    private var asking: Set<String> = []
+    /// The tokens whose first answer is awaited, with the hosts that are asked.
+    ///
+    /// The host is nil for a token that is taken back. `results` has further calls with these tokens.
+    private var asking: [String: Origin?] = [:]
     private let results = Waiters<String, Result<TaskID, any Error>>()
     /// The transfers of provisional tasks, which wait with their answers open.
     private var held: [TaskID: (start: HeadStart, isSeen: Bool)] = [:]
@@ -70,7 +72,7 @@ final class HandOvers {
         in coordinator: isolated Coordinator
     ) async throws -> (id: TaskID, isNew: Bool) {
         try coordinator.refuseWhileStopping()
-        if asking.contains(token) {
+        if asking.keys.contains(token) {
             let rest = deadline - coordinator.time.now
             let result = await results.wait(for: token, atMost: rest, in: coordinator)
             guard let result else { throw ServiceRefusal.disagreed(Self.overdue) }
@@ -84,18 +86,19 @@ final class HandOvers {
             )
         }
         let origin = wish.request.origin
-        let ofHost = held.values.count { $0.start.origin == origin }
+        let ofHost =
+            held.values.count { $0.start.origin == origin } + asking.values.count { $0 == origin }
         guard ofHost + coordinator.slots.openAnswers(of: origin) < Self.mostOfHost else {
             throw ServiceRefusal.disagreed("As many downloads of this host wait as it may have.")
         }
-        asking.insert(token)
+        asking[token] = .some(origin)
         let result: Result<(id: TaskID, isNew: Bool), any Error>
         do {
             result = .success(try await agree(wish, token, seen, deadline, in: coordinator))
         } catch {
             result = .failure(error)
         }
-        asking.remove(token)
+        asking.removeValue(forKey: token)
         results.release(token, with: result.map(\.id))
         return try result.get()
     }
@@ -244,9 +247,9 @@ final class HandOvers {
         in coordinator: isolated Coordinator
     ) async throws {
         // A new call with the token waits for the end of this, as for a first answer.
-        asking.insert(token)
+        asking.updateValue(nil, forKey: token)
         defer {
-            asking.remove(token)
+            asking.removeValue(forKey: token)
             results.release(token, with: .failure(ServiceRefusal.disagreed(Self.overdue)))
         }
         let id: TaskID? = try await coordinator.commit(answering: .first) { transaction in

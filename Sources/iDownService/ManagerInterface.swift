@@ -60,7 +60,7 @@ extension ManagerInterface {
 
     private var asking: [Member] {
         [
-            .method(Name.probe, in: ["url", "options"], out: ["file"]) {
+            .method(Name.probe, .query, in: ["url", "options"], out: ["file"]) {
                 (call: Call, url: String, options: [String: Value]) in
                 try await service.probe(call, url, try AddOptions(options)).dictionary
             },

@@ -134,7 +134,7 @@ struct OptionChecker: Sendable {
             if let name { try OptionChecker.check(name) }
             mirrors = try OptionChecker.mirrors(options.mirrors)
             checksum = try OptionChecker.checksum(options.checksum)
-            size = options.expectedSize.map { Int64(clamping: $0) }
+            size = options.expectedSize.flatMap { $0 == 0 ? nil : Int64(clamping: $0) }
         }
     }
 
@@ -201,7 +201,7 @@ struct OptionChecker: Sendable {
         task.request.addedBy = addedBy
         task.request.headers = Self.headers(options)
         task.request.referrer = Self.referrer(options)
-        task.request.userAgent = options.userAgent
+        task.request.userAgent = options.userAgent.flatMap { $0.isEmpty ? nil : $0 }
         task.request.cookies = options.cookies.flatMap { $0.isEmpty ? nil : $0 }
         task.request.connections = options.connections.map(Int.init)
         task.request.onExisting = Self.onExisting(options) ?? .rename
@@ -303,7 +303,14 @@ struct OptionChecker: Sendable {
         guard let place = edit.wantedPlace(of: record) else { return edit }
         var isTaken = false
         if let finished {
-            // A silent disk tells by the move's end.
+            // A silent disk tells by the move's end, and so does a file that goes away now.
+            let engine = engine
+            let isGone = await withTimeLimit(Coordinator.longestLook) {
+                await engine.isGone(fileOf: record)
+            }
+            if isGone == true {
+                throw ServiceRefusal.staysInPlace(.goneBeforeMove, record.displayName)
+            }
             isTaken =
                 (try? await self.isTaken(place.name, in: place.directory, own: finished)) == true
         } else if (edit.onExisting ?? record.request.onExisting) == .fail {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
+import iDownBus
+import iDownData
 import iDownState
 import iDownloader
 
@@ -36,6 +38,31 @@ final class Trashing {
             coordinator.noteEnd()
         }
         for id in ids { _ = try await coordinator.task(id) }
+        var removed = 0
+        // A list that cannot be written keeps few tasks whose files are in the trash already.
+        for first in stride(from: 0, to: ids.count, by: Self.most) {
+            let group = Array(ids[first..<min(first + Self.most, ids.count)])
+            removed += try await removeGroup(
+                group,
+                dataHome,
+                goingToDisk,
+                isRest: removed > 0,
+                in: coordinator
+            )
+        }
+        return removed
+    }
+
+    /// The most tasks whose files move before the tasks leave the list.
+    private static let most = 100
+
+    private func removeGroup(
+        _ ids: [TaskID],
+        _ dataHome: String,
+        _ goingToDisk: @Sendable () -> Void,
+        isRest: Bool,
+        in coordinator: isolated Coordinator
+    ) async throws -> Int {
         var (left, trashed, removed) = (ids, Set<TaskID>(), 0)
         repeat {
             let kept = await move(left, dataHome, goingToDisk, &trashed, in: coordinator)
@@ -49,7 +76,7 @@ final class Trashing {
                 removed += outcome.changed
                 // Tasks that finished meanwhile move their files to the trash as well.
                 left = outcome.spared
-            } catch ServiceRefusal.noSuchTask where !trashed.isEmpty || removed > 0 {
+            } catch ServiceRefusal.noSuchTask where isRest || !trashed.isEmpty || removed > 0 {
                 // A task was removed by another call. Files have moved already, so go on with the
                 // other tasks.
                 var present: [TaskID] = []
@@ -57,9 +84,17 @@ final class Trashing {
                     present.append(id)
                 }
                 left = present
-            } catch ServiceRefusal.stopping where !trashed.isEmpty || removed > 0 {
+            } catch ServiceRefusal.stopping where isRest || !trashed.isEmpty || removed > 0 {
                 // A disk took longer than the end of the service waits.
                 return removed
+            } catch let failure as StoreFailure
+                where failure != .closed && (isRest || !trashed.isEmpty)
+            {
+                throw ManagerError(
+                    .storeFailed,
+                    "The list of tasks could not be written (\(failure)). Some files are in the"
+                        + " trash, and their tasks stay in the list."
+                )
             }
         } while !left.isEmpty
         return removed

@@ -133,6 +133,16 @@ import iDownState
         }
     }
 
+    @Test func `the progress of running tasks goes before the recorded one`() async throws {
+        try await withTasks { found async throws in
+            var search = TaskSearch()
+            search.order = .progress
+            search.progress = [try #require(TaskID(rawValue: 6)): 0.00001]
+            let present = try await found(search)
+            #expect(present.ids == [1, 5, 6, 3, 2, 4])
+        }
+    }
+
     @Test func `hosts are ordered with their ports and without logins`() async throws {
         try await withStore { store in
             try await store.commit { transaction in

@@ -389,6 +389,28 @@ import iDownTesting
         }
     }
 
+    /// The last checkpoint of a cancelled task never comes.
+    @Test(arguments: [true, false])
+    func `bytes that were told of a stopped transfer are taken back`(together: Bool) async throws {
+        try await withScene { scene in
+            let started = snapshot(live(90)) { $0.state = .downloading }
+            let stopped = snapshot(live(90)) { $0.state = .paused }
+            let known = snapshot { $0.state = .paused }
+            let cancelled = snapshot { $0.state = .cancelled }
+            await scene.announcer.taskAdded(started)
+            await scene.announcer.taskChanged(from: started, to: stopped)
+            if together {
+                let news = TaskNews(id: known.record.id, told: known, now: cancelled)
+                await scene.announcer.changedTogether([news], serial: 1)
+            } else {
+                await scene.announcer.taskChanged(from: known, to: cancelled)
+            }
+            let events = try await scene.events(3)
+            #expect(fold(Array(events.prefix(2))).downloadedBytes == 90)
+            #expect(fold(events).downloadedBytes == 0)
+        }
+    }
+
     @Test func `progress is not told again when nothing has changed`() async throws {
         try await withScene { scene in
             guard let id = TaskID(rawValue: 1) else { return }

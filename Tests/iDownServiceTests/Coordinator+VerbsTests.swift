@@ -246,6 +246,8 @@ import iDownloader
             try await coordinator.carryOut(.cancel, on: cancelled)
 
             #expect(try await coordinator.carryOut(.pause, onAllIn: [.waiting, .downloading]) == 2)
+            // The last checkpoint is made before the reply.
+            #expect(try await coordinator.task(held).live == nil)
             #expect(try await coordinator.carryOut(.pause, onAllIn: [.waiting, .downloading]) == 0)
             for id in [held, waiting, paused] {
                 #expect(try await hub.record(id)?.state == .paused)

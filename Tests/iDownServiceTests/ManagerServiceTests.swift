@@ -410,6 +410,18 @@ import iDownloader
         }
     }
 
+    @Test func `an empty user-agent and an expected size of 0 are none`() async throws {
+        try await withService { scene in
+            var options = AddOptions()
+            options.paused = true
+            (options.userAgent, options.expectedSize) = ("", 0)
+            let id = try await scene.client.addURL("https://a.example/b", options: options)
+            let task = try await scene.coordinator.task(#require(TaskID(id)))
+            let request = task.record.request
+            #expect(request.userAgent == nil && request.expectedSize == nil)
+        }
+    }
+
     @Test func `what a page can fire puts no link under a task of another site`() async throws {
         try await withService { scene in
             let client = scene.client

@@ -69,7 +69,7 @@ import iDownloader
             options.speedLimit = 1000
             options.mirrors = ["HTTP://Mirror.org/a b", "https://other.org/"]
             options.checksum = "MD5=" + String(repeating: "Ab", count: 16)
-            options.expectedSize = 0
+            options.expectedSize = 7
             options.whenDone = .open
             options.retryFor = 0
         }
@@ -88,7 +88,7 @@ import iDownloader
         #expect(task.speedLimit == 1000)
         #expect(task.request.mirrors == ["http://mirror.org/a%20b", "https://other.org/"])
         #expect(task.request.checksum == Checksum(.md5, Array(repeating: 0xab, count: 16)))
-        #expect(task.request.expectedSize == 0)
+        #expect(task.request.expectedSize == 7)
         #expect(task.request.whenDone == .open)
         #expect(task.request.retryFor == 0)
         #expect(task.request.usesStoredLogins)

@@ -123,8 +123,7 @@ private struct FileMove: Sendable {
         }
         guard let source = try await openSource() else {
             guard isFinished else { return .lost }
-            let text = "The file could not be moved, because it is gone. Retry downloads it again."
-            return .failed(Failure(.fileVanished, text))
+            return .failed(.goneBeforeMove)
         }
         if let moved = try await rename(from: source.folder, to: target) {
             return .arrived(moved, leavesCopy: false)
@@ -432,4 +431,12 @@ extension FileError {
         }
         return failure
     }
+}
+
+extension Failure {
+    /// The failure of a move or a new name where somebody has taken the finished file away.
+    package static let goneBeforeMove = Failure(
+        .fileVanished,
+        "The file could not be moved, because it is gone. Retry downloads it again."
+    )
 }

@@ -261,8 +261,9 @@ extension Attempt {
     }
 
     func tellEnd(of connection: Connection, _ outcome: TransferOutcome) {
-        let isCut = fetch.requests[connection.number]?.isCut == true
-        let hasFailed = outcome.result != .ok && !isCut && !connection.hasBroughtAll
+        let isOurEnd = controls.isStopped || fetch.requests[connection.number]?.isCut == true
+        let isCut = outcome.result != .ok && isOurEnd
+        let hasFailed = outcome.result != .ok && !isOurEnd && !connection.hasBroughtAll
         let failure = hasFailed ? Failure(outcome, hadBody: connection.isServed) : nil
         tell(
             .ended,

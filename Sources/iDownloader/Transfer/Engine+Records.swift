@@ -168,6 +168,16 @@ extension Engine {
         return isFree == false
     }
 
+    /// Returns whether the finished file of a task is no longer in its folder; false where the folder
+    /// cannot be looked at.
+    package func isGone(fileOf record: TaskRecord) async -> Bool {
+        guard let file = record.file else { return true }
+        let isThere = try? await inFolder(record.request.directory, of: nil) {
+            folder throws(FileError) in try folder.status(of: file.name, as: file) != nil
+        }
+        return isThere == false
+    }
+
     /// Returns the device number of a folder's file system, and the free bytes on it; nil if the
     /// folder cannot be looked at.
     package func freeSpace(in directory: String) async -> (device: UInt64, bytes: Int64)? {
