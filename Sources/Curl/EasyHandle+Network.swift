@@ -35,9 +35,7 @@ extension EasyHandle {
             try set(CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
             try set(CURLOPT_NETRC_FILE, file)
         }
-        if let file = request.cookieFile, !request.hasHeader("cookie") {
-            try set(cookieFile: file)
-        }
+        if let file = request.cookieFile, !request.hasHeader("cookie") { try set(cookieFile: file) }
     }
 
     /// Sets the options for FTP and SFTP.

@@ -65,8 +65,7 @@ extension EasyHandle {
             try set(CURLOPT_PASSWORD, password)
         }
         switch request.httpVersion {
-        case .http1:
-            try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        case .http1: try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         case .http2:
             try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
             // Waits for a connection that is being made, to use a stream of it, before making

@@ -74,10 +74,7 @@ final class EasyHandle {
         try funnel.call("curl_easy_setopt") { ccurl_setopt_pointer(pointer, option, value) }
     }
 
-    func set(
-        _ option: CURLoption,
-        function: @escaping curl_write_callback
-    ) throws(CurlFailure) {
+    func set(_ option: CURLoption, function: @escaping curl_write_callback) throws(CurlFailure) {
         try funnel.call("curl_easy_setopt") {
             ccurl_setopt_write_function(pointer, option, function)
         }

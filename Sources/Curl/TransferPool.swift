@@ -151,11 +151,7 @@ extension TransferPool {
 
     private var hasFileServers: Bool { transfers.values.contains { $0.isFromFileServer } }
 
-    private func start(
-        _ request: TransferRequest,
-        sink: any TransferSink,
-        handle: TransferHandle
-    ) {
+    private func start(_ request: TransferRequest, sink: any TransferSink, handle: TransferHandle) {
         guard !isShutDown else { return handle.settle(Self.shutDownOutcome) }
         var request = request
         // libcurl keeps a control connection whose replies are one behind: all replies that follow

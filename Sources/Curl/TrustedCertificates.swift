@@ -15,9 +15,7 @@ public struct TrustedCertificates: Hashable, Sendable {
     ///
     /// - Parameter variable: returns a variable's value; nil where it is not set.
     public init(environment variable: (String) -> String?) {
-        func value(_ name: String) -> String? {
-            variable(name).flatMap { $0.isEmpty ? nil : $0 }
-        }
+        func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
         file = value("CURL_CA_BUNDLE")
         guard file == nil else { return }
         folder = value("SSL_CERT_DIR")

@@ -28,17 +28,17 @@ final class URLHandle {
 
     /// The host in lowercase ASCII.
     func normalizedHost() throws(URLFailure) -> String {
-        guard let given = try get(CURLUPART_HOST), !given.isEmpty else { throw .malformed(.noHost) }
+        guard let given = try get(CURLUPART_HOST), !given.isEmpty else { throw .noHost }
         // libcurl has decoded the host once: what is still encoded would mean another host next
         // time.
         guard !given.utf8.contains(UInt8(ascii: "%")) || given.hasPrefix("[") else {
-            throw .malformed(.host)
+            throw .host
         }
         let isASCII = given.utf8.allSatisfy { $0 < 0x80 }
         let host = (isASCII ? given : try asciiHost()).lowercased()
         // IDNA turns some characters into other ASCII ones: U+037E becomes a semicolon.
         let name = isASCII && isPlain(host) ? host : try readAgain(host)
-        guard name != "." else { throw .malformed(.host) }
+        guard name != "." else { throw .host }
         guard let zone = try get(CURLUPART_ZONEID), name.hasSuffix("]") else { return name }
         return "\(name.dropLast())%25\(zone)]"
     }
@@ -68,7 +68,7 @@ final class URLHandle {
     private func asciiHost() throws(URLFailure) -> String {
         // libidn2 reads the name in the locale's encoding, and programs may run in the C locale.
         guard let unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else {
-            throw .malformed(.host)
+            throw .host
         }
         let previous = uselocale(unicode)
         defer {
@@ -80,9 +80,9 @@ final class URLHandle {
             host = try get(CURLUPART_HOST, flags: CURLU_PUNYCODE) ?? ""
         } catch {
             // For a name that IDNA refuses, this version of libcurl reports a lack of memory.
-            throw .malformed(.host)
+            throw .host
         }
-        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .malformed(.host) }
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else { throw .host }
         return host
     }
 
@@ -112,14 +112,14 @@ final class URLHandle {
         case CURLUE_OK: return
         case CURLUE_OUT_OF_MEMORY: throw .outOfMemory
         case CURLUE_BAD_SCHEME, CURLUE_UNSUPPORTED_SCHEME, CURLUE_NO_SCHEME:
-            throw .malformed(.scheme)
-        case CURLUE_BAD_SLASHES: throw .malformed(.slashes)
-        case CURLUE_NO_HOST: throw .malformed(.noHost)
-        case CURLUE_BAD_HOSTNAME, CURLUE_BAD_IPV6, CURLUE_LACKS_IDN: throw .malformed(.host)
-        case CURLUE_BAD_PORT_NUMBER: throw .malformed(.port)
+            throw .scheme
+        case CURLUE_BAD_SLASHES: throw .slashes
+        case CURLUE_NO_HOST: throw .noHost
+        case CURLUE_BAD_HOSTNAME, CURLUE_BAD_IPV6, CURLUE_LACKS_IDN: throw .host
+        case CURLUE_BAD_PORT_NUMBER: throw .port
         case CURLUE_BAD_LOGIN, CURLUE_BAD_USER, CURLUE_BAD_PASSWORD, CURLUE_URLDECODE:
-            throw .malformed(.userInfo)
-        default: throw .malformed(.syntax)
+            throw .userInfo
+        default: throw .syntax
         }
     }
 }

@@ -9,9 +9,7 @@ extension URLReference {
     public func resolving(_ location: String) throws(URLFailure) -> URLReference {
         let trimmed = Self.trimmed(location)
         guard Self.scheme(of: location) == nil else { return try URLReference(location) }
-        guard !trimmed.hasPrefix("//") else {
-            return try URLReference("\(scheme):\(trimmed)")
-        }
+        guard !trimmed.hasPrefix("//") else { return try URLReference("\(scheme):\(trimmed)") }
         let relative = try Self.encodedReference(trimmed)
         let handle = try URLHandle(Funnel(faults: nil))
         try handle.set(text)
@@ -20,7 +18,7 @@ extension URLReference {
         let resolved = try URLReference(handle)
         // libcurl takes `1a://host/` for a whole URL; by RFC 3986 section 3.1 it has no valid
         // scheme.
-        guard resolved.scheme == scheme else { throw .malformed(.scheme) }
+        guard resolved.scheme == scheme else { throw .scheme }
         return resolved
     }
 }

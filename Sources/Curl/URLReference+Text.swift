@@ -23,12 +23,12 @@ extension URLReference {
     /// Returns an absolute URL ready for `curl_url_set`: trimmed, encoded, without a fragment.
     static func preparedText(_ text: String) throws(URLFailure) -> String {
         let encoded = try encodedReference(trimmed(text))
-        guard let scheme = scheme(of: encoded) else { throw .malformed(.scheme) }
+        guard let scheme = scheme(of: encoded) else { throw .scheme }
         let rest = encoded.utf8.dropFirst(scheme.utf8.count + 1)
-        guard rest.starts(with: "//".utf8) else { throw .malformed(.slashes) }
+        guard rest.starts(with: "//".utf8) else { throw .slashes }
         let authority = rest.dropFirst(2)
-        if authority.first == UInt8(ascii: "/") { throw .malformed(.slashes) }
-        if authority.isEmpty || authority.first == UInt8(ascii: "?") { throw .malformed(.noHost) }
+        if authority.first == UInt8(ascii: "/") { throw .slashes }
+        if authority.isEmpty || authority.first == UInt8(ascii: "?") { throw .noHost }
         return encoded
     }
 
@@ -38,7 +38,7 @@ extension URLReference {
     /// In the authority only the user's part is encoded: hosts have rules of their own.
     static func encodedReference(_ text: Substring) throws(URLFailure) -> String {
         let bytes = text.utf8
-        guard bytes.count <= maximumLength else { throw .malformed(.tooLong) }
+        guard bytes.count <= maximumLength else { throw .tooLong }
         // A fast path: nearly all URLs are plain, and lists have thousands of them.
         let isPlain = bytes.withContiguousStorageIfAvailable { bytes in
             bytes.allSatisfy { byte in
@@ -48,8 +48,8 @@ extension URLReference {
         }
         if isPlain == true { return String(text) }
         for byte in bytes {
-            if byte < 0x20 || byte == 0x7F { throw .malformed(.controlCharacter) }
-            if byte == UInt8(ascii: "\\") { throw .malformed(.backslash) }
+            if byte < 0x20 || byte == 0x7F { throw .controlCharacter }
+            if byte == UInt8(ascii: "\\") { throw .backslash }
         }
         let whole = bytes.prefix { $0 != UInt8(ascii: "#") }
         let host = hostPart(of: whole)

@@ -10,6 +10,17 @@ import CCurl
 /// letters, and a default port, dot segments and the fragment are removed. Two values are equal
 /// when their normal forms are.
 public struct URLReference: Hashable, Sendable {
+    /// Scheme, host and port: secrets are never sent to another origin (RFC 6454).
+    public struct Origin: Hashable, Sendable {
+        /// The scheme, in small letters.
+        public let scheme: String
+        /// The host, in small letters, without the dot that may end an absolute name: `host.` is
+        /// `host`.
+        public let host: String
+        /// The port to connect to; nil where the scheme is unknown and the URL has no port.
+        public let port: Int?
+    }
+
     /// The longest text, and the longest normal form, in bytes: a normal form can always be read
     /// again.
     public static let maximumLength = 64 * 1024
@@ -37,9 +48,7 @@ public struct URLReference: Hashable, Sendable {
     ///
     /// - Parameter text: At most ``maximumLength`` bytes; blanks around it are ignored.
     /// - Throws: ``URLFailure``.
-    public init(_ text: String) throws(URLFailure) {
-        try self.init(text, faults: nil)
-    }
+    public init(_ text: String) throws(URLFailure) { try self.init(text, faults: nil) }
 
     /// Reads a URL; a test can make the calls into libcurl fail.
     package init(_ text: String, faults: (@Sendable () -> Bool)?) throws(URLFailure) {
@@ -49,7 +58,7 @@ public struct URLReference: Hashable, Sendable {
     }
 
     init(_ handle: URLHandle) throws(URLFailure) {
-        guard let scheme = try handle.get(CURLUPART_SCHEME) else { throw .malformed(.scheme) }
+        guard let scheme = try handle.get(CURLUPART_SCHEME) else { throw .scheme }
         self.scheme = scheme
         host = try handle.normalizedHost()
         let name = try handle.get(CURLUPART_USER)
@@ -61,14 +70,14 @@ public struct URLReference: Hashable, Sendable {
         path = Self.path(try handle.get(CURLUPART_PATH) ?? "/", scheme: scheme)
         query = try handle.get(CURLUPART_QUERY)
         let port = try handle.get(CURLUPART_PORT).map { Int($0) ?? 0 }
-        if let port, !(1...65535).contains(port) { throw .malformed(.port) }
+        if let port, !(1...65535).contains(port) { throw .port }
         // The scheme's default port, which libcurl gives only for a URL without a port.
         try handle.clear(CURLUPART_PORT)
         let usual = try handle.get(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT).flatMap { Int($0) }
         self.port = port == usual ? nil : port
         effectivePort = port ?? usual
         // Encoded blanks and bytes beyond ASCII take three times the space.
-        guard text.utf8.count <= Self.maximumLength else { throw .malformed(.tooLong) }
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
     }
 
     /// The whole URL, with its secrets.
@@ -79,6 +88,12 @@ public struct URLReference: Hashable, Sendable {
 
     /// The URL without user, password and query, which may be shown and logged.
     public var withoutUserInfoAndQuery: String { base(with: "") + path }
+
+    /// The URL's scheme, host and port.
+    public var origin: Origin {
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        return Origin(scheme: scheme, host: name, port: effectivePort)
+    }
 
     private var querySuffix: String { query.map { "?\($0)" } ?? "" }
 

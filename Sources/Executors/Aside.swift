@@ -2,8 +2,6 @@
 
 /// Does work on a thread for tasks, because the caller's executor has others to serve meanwhile.
 @concurrent
-package func aside<Value: Sendable>(
-    _ work: @Sendable () throws -> Value
-) async throws -> Value {
+package func aside<Value: Sendable>(_ work: @Sendable () throws -> Value) async throws -> Value {
     try work()
 }

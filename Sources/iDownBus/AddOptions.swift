@@ -120,7 +120,6 @@ extension AddOptions {
     /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what it allows, but
     ///   never repeats the value.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
-        self.init()
         try Self.table.read(dictionary, into: &self)
     }
 

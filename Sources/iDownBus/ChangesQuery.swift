@@ -30,7 +30,6 @@ extension ChangesQuery {
     ///
     /// - Throws: `InvalidOption`; the text names the key and what it allows.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
-        self.init()
         try Self.table.read(dictionary, into: &self)
     }
 

@@ -72,9 +72,7 @@ extension HandOverOptions {
 
     private static func field(_ name: OptionName, _ text: String) throws(ManagerError) -> String? {
         let most = HeaderRules.maximumBytes
-        guard text.utf8.count <= most else {
-            throw name.refusal("must have at most \(most) bytes")
-        }
+        guard text.utf8.count <= most else { throw name.refusal("must have at most \(most) bytes") }
         return given(text)
     }
 

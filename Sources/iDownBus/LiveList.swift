@@ -164,16 +164,10 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
     ///
     /// The signals were subscribed before the position was asked for, which is nil from services
     /// without serials.
-    var start: (signals: SignalSequence<Proxy.Event>, position: Position?)?
+    var start: (signals: SignalSequence<Proxy.Event>, position: (list: String, serial: UInt64)?)?
     /// Whether the sequence asks for tasks; otherwise it only tells that all of them are to be
     /// asked for.
     var asks = true
-
-    /// A position in the history of a list.
-    struct Position: Sendable {
-        let list: String
-        let serial: UInt64
-    }
 
     /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
@@ -185,7 +179,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
         private var signals: SignalSequence<Proxy.Event>.Iterator?
         private var rest: [ListNews] = []
         /// The position of the last complete answer; nil before the first one.
-        private var position: Position?
+        private var position: (list: String, serial: UInt64)?
         private var isBehind = true
         /// Whether the next service to appear is the one that gave the position, because that
         /// question started it.
@@ -324,7 +318,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             // Only the first page is short, so that it arrives early.
             reading?.query.limit = .max
             guard page.next.isEmpty else { return }
-            position = Position(list: list, serial: page.serial)
+            position = (list, page.serial)
             announced = []
             end(with: rest + [.removed(page.removed), .whole(page.serial)])
         }
@@ -375,21 +369,14 @@ extension ManagerClient {
     /// - Returns: The news, for one task to iterate over. They wait until they are read.
     public func newsFromNow() async throws(ManagerError) -> ListNewsSequence {
         let signals = try await signalsAndOwners()
-        let position: ListNewsSequence.Position?
+        let position: (list: String, serial: UInt64)?
         do {
-            position = ListNewsSequence.Position(
-                list: try await listID(),
-                serial: try await serial()
-            )
+            position = (try await listID(), try await serial())
         } catch  where error.code == .unknownProperty {
             // A service of version 1.
             position = nil
         }
-        return ListNewsSequence(
-            client: withoutStart,
-            properties: [],
-            start: (signals, position)
-        )
+        return ListNewsSequence(client: withoutStart, properties: [], start: (signals, position))
     }
 
     /// Returns the manager's signals and owners, from the moment this method returns.

@@ -10,13 +10,13 @@ extension ManagerClient {
     public func settings() async throws(ManagerError) -> [(
         setting: Setting, content: Setting.Content
     )] {
-        var properties = try await properties(of: Contract.managerInterface)
+        let ofManager = try await settings(of: .manager)
         do {
-            properties.merge(try await self.properties(of: Contract.settingsInterface)) { $1 }
+            return try await ofManager + settings(of: .settings)
         } catch  where error.code == .unknownInterface {
             // An older service has no such interface.
+            return ofManager
         }
-        return Self.settings(in: properties)
     }
 
     /// Returns the settings of an interface.
@@ -25,13 +25,9 @@ extension ManagerClient {
     package func settings(
         of place: Setting.Place
     ) async throws(ManagerError) -> [(setting: Setting, content: Setting.Content)] {
-        Self.settings(in: try await properties(of: place.interface))
-    }
-
-    private static func settings(
-        in properties: [String: Value]
-    ) -> [(setting: Setting, content: Setting.Content)] {
-        Setting.allCases.compactMap { setting in
+        let proxy = manager.at(nil, place.interface)
+        let properties = try await asking { () throws(BusError) in try await proxy.getAll() }
+        return Setting.allCases.compactMap { setting in
             properties[setting.rawValue].flatMap(setting.content).map { (setting, $0) }
         }
     }
@@ -40,8 +36,8 @@ extension ManagerClient {
     ///
     /// - Throws: `UnknownProperty` for a setting that this service does not have.
     public func value(of setting: Setting) async throws(ManagerError) -> Setting.Content {
-        let properties = try await properties(of: setting.place.interface)
-        guard let content = properties[setting.rawValue].flatMap(setting.content) else {
+        let known = try await settings(of: setting.place)
+        guard let content = known.first(where: { $0.setting == setting })?.content else {
             throw ManagerError(.unknownProperty, "The service has no setting \(setting.rawValue).")
         }
         return content
@@ -57,13 +53,6 @@ extension ManagerClient {
         try await asking { () throws(BusError) in
             try await proxy.set(setting.memberName, to: setting.value(content))
         }
-    }
-
-    private func properties(
-        of interface: InterfaceName
-    ) async throws(ManagerError) -> [String: Value] {
-        let proxy = manager.at(nil, interface)
-        return try await asking { () throws(BusError) in try await proxy.getAll() }
     }
 
     /// Returns the version of the service; starts the service.

@@ -46,9 +46,7 @@ extension ManagerError {
     }
 
     /// The error reply to send.
-    package var busError: BusError {
-        BusError(name, message)
-    }
+    package var busError: BusError { BusError(name, message) }
 
     /// The errors that the contract names; they are never renamed.
     ///

@@ -16,7 +16,6 @@ public struct RemoveOptions: Hashable, Sendable {
     ///
     /// - Throws: `InvalidOption`.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
-        self.init()
         try Self.table.read(dictionary, into: &self)
     }
 

@@ -179,9 +179,7 @@ extension TaskProperties {
     }
 
     /// Decodes a dictionary; unknown keys and values of a wrong type are ignored.
-    public init(_ dictionary: [String: Value]) {
-        self = TaskProperties().applying(dictionary)
-    }
+    public init(_ dictionary: [String: Value]) { self = TaskProperties().applying(dictionary) }
 
     /// Returns the task with the changes of a TaskChanged signal applied.
     public func applying(_ changed: [String: Value]) -> TaskProperties {

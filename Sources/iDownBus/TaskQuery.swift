@@ -77,7 +77,6 @@ extension TaskQuery {
     ///
     /// - Throws: `InvalidOption`; the text names the key and what it allows.
     package init(_ dictionary: [String: Value]) throws(ManagerError) {
-        self.init()
         try Self.table.read(dictionary, into: &self)
     }
 

@@ -44,9 +44,7 @@ final class ClosedConnections: Sendable {
         // GRDB frees a connection that it fails to open, before it could be kept here.
         if let failure = Self.openingFailure(path, configuration, isLenient) { throw failure }
         var configuration = configuration
-        if isLenient {
-            configuration.prepareDatabase { try $0.execute(sql: Self.lenientSchema) }
-        }
+        if isLenient { configuration.prepareDatabase { try $0.execute(sql: Self.lenientSchema) } }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 

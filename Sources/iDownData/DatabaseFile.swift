@@ -31,10 +31,7 @@ struct DatabaseFile {
     /// - Throws: `newerSchema`, and any other error that keeps the database from being read.
     func damage() throws(StoreFailure) -> StoreFailure? {
         guard try !translatingErrors({ try isEmpty }) else {
-            return .database(
-                code: ResultCode.SQLITE_NOTADB.rawValue,
-                message: "the file is empty"
-            )
+            return .database(code: ResultCode.SQLITE_NOTADB.rawValue, message: "the file is empty")
         }
         do {
             return try check()

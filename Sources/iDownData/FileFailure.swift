@@ -10,7 +10,5 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The errno.
     package let code: Int32
 
-    package var description: String {
-        "\(operation) \(path): \(String(cString: strerror(code)))"
-    }
+    package var description: String { "\(operation) \(path): \(String(cString: strerror(code)))" }
 }

@@ -58,10 +58,7 @@ final class IDReservation: Sendable {
             State(
                 bound: number(0),
                 // Clamped far below the maximum, because the file may hold any number.
-                serials: Serials(
-                    bound: min(number(1), .max / 2),
-                    reached: min(number(2), .max / 2)
-                )
+                serials: Serials(bound: min(number(1), .max / 2), reached: min(number(2), .max / 2))
             )
         )
     }

@@ -26,9 +26,7 @@ extension SegmentMap {
                 let length = VariableLengthInteger.removeFirst(from: &rest)
             else { return nil }
             let (first, overflow) = position.addingReportingOverflow(gap)
-            guard !overflow, let range = ByteRange(first: first, length: length) else {
-                return nil
-            }
+            guard !overflow, let range = ByteRange(first: first, length: length) else { return nil }
             insert(range)
             position = range.end
         }

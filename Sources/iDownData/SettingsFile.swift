@@ -114,9 +114,7 @@ package struct SettingsFile: Sendable {
         var object: [String: JSONValue]?
         do throws(SettingsFailure) {
             let bytes = try bytes()
-            if bytes == nil, files.endsInLink(path) {
-                throw .leadsNowhere(path: path)
-            }
+            if bytes == nil, files.endsInLink(path) { throw .leadsNowhere(path: path) }
             object = try bytes.map { bytes throws(SettingsFailure) in try self.object(in: bytes) }
             return SettingsReading(
                 settings: try settings(in: object ?? [:]),
@@ -237,10 +235,7 @@ package struct SettingsFile: Sendable {
     ///   - bytes: the text.
     ///   - isProxy: returns whether downloads can use this value of `Proxy`.
     /// - Returns: the sentences; none for a text that may become the file.
-    package static func mistakes(
-        in bytes: [UInt8],
-        isProxy: (String) -> Bool
-    ) -> [String] {
+    package static func mistakes(in bytes: [UInt8], isProxy: (String) -> Bool) -> [String] {
         let file = SettingsFile(folder: "")
         var content: [String: JSONValue] = [:]
         do throws(SettingsFailure) {
@@ -272,11 +267,7 @@ package struct SettingsFile: Sendable {
 
     private func unusable(_ proxy: String?, _ isProxy: (String) -> Bool) -> SettingsFailure? {
         guard let proxy, !isProxy(proxy) else { return nil }
-        return .invalidValue(
-            path: path,
-            key: Setting.proxy.rawValue,
-            expected: Setting.proxy.form
-        )
+        return .invalidValue(path: path, key: Setting.proxy.rawValue, expected: Setting.proxy.form)
     }
 
     /// Returns a sentence for each key that idown does not know, except one that a failure names.

@@ -209,9 +209,7 @@ package final class Store: Sendable {
 private struct Refusal: Error {
     let error: any Error
 
-    init(_ error: any Error) {
-        self.error = error is DatabaseError ? StoreFailure(error) : error
-    }
+    init(_ error: any Error) { self.error = error is DatabaseError ? StoreFailure(error) : error }
 }
 
 extension Transaction {

@@ -49,10 +49,7 @@ extension StoreAccess {
     ///   - kind: the state.
     ///   - body: receives each task; changes no task; returns whether to go on.
     /// - Throws: `StoreFailure.database`, or what `body` throws.
-    package func forEachTask(
-        in kind: TaskState.Kind,
-        _ body: (TaskRecord) throws -> Bool
-    ) throws {
+    package func forEachTask(in kind: TaskState.Kind, _ body: (TaskRecord) throws -> Bool) throws {
         try forEachRecord(TaskColumn.selectInState, [kind.rawValue], body)
     }
 
@@ -93,10 +90,7 @@ extension StoreAccess {
     ///   - ids: the tasks.
     ///   - body: receives each task; returns whether to go on.
     /// - Throws: `StoreFailure.database`, or what `body` throws.
-    package func forEachTask(
-        of ids: [TaskID],
-        _ body: (TaskRecord) throws -> Bool
-    ) throws {
+    package func forEachTask(of ids: [TaskID], _ body: (TaskRecord) throws -> Bool) throws {
         for id in ids {
             let record: TaskRecord?
             do {
@@ -223,9 +217,7 @@ extension StoreAccess {
 
     /// Returns the tasks with an intent, whose files must still be published, removed or discarded,
     /// in order of ids.
-    package func tasksWithIntent() throws(StoreFailure) -> [TaskRecord] {
-        try records(.withIntent)
-    }
+    package func tasksWithIntent() throws(StoreFailure) -> [TaskRecord] { try records(.withIntent) }
 
     /// Returns the tasks with the intent to publish; their files may have their final names
     /// already.
@@ -234,9 +226,7 @@ extension StoreAccess {
     }
 
     /// Returns the tasks whose files are being moved, or whose move has left a file behind.
-    package func movingTasks() throws(StoreFailure) -> [TaskID] {
-        try ids(.moving)
-    }
+    package func movingTasks() throws(StoreFailure) -> [TaskID] { try ids(.moving) }
 
     /// Returns the unfinished tasks that have a file, without those with the intent to remove.
     package func unfinishedTasksWithFile() throws(StoreFailure) -> [TaskRecord] {

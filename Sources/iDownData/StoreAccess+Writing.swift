@@ -33,10 +33,7 @@ extension StoreAccess where Right == ReadWrite {
     ///   - record: the task as it should be.
     ///   - before: the task as it was read in this transaction.
     /// - Throws: `StoreFailure.database`.
-    package func update(
-        _ record: TaskRecord,
-        from before: TaskRecord
-    ) throws(StoreFailure) {
+    package func update(_ record: TaskRecord, from before: TaskRecord) throws(StoreFailure) {
         guard let difference = Difference(record, from: before) else { return }
         try make(difference, where: "id = ?", record.id.rawValue.databaseValue)
         guard record.text != before.text else { return }

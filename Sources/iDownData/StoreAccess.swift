@@ -35,10 +35,7 @@ package struct StoreAccess<Right> {
 
     /// Runs a statement without a result, and returns how many rows it changed.
     @discardableResult
-    func execute(
-        _ sql: String,
-        _ arguments: StatementArguments
-    ) throws(StoreFailure) -> Int {
+    func execute(_ sql: String, _ arguments: StatementArguments) throws(StoreFailure) -> Int {
         try translatingErrors {
             try database.cachedStatement(sql: sql).execute(arguments: arguments)
             return database.changesCount

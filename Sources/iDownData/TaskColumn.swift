@@ -47,10 +47,7 @@ enum TaskColumn: Int, CaseIterable {
     ///   - origin: the origin of the record's URL if the caller has it, because finding it costs
     ///     more than all other columns; nil finds it.
     /// - Returns: the value; nil for NULL.
-    func value(
-        of record: TaskRecord,
-        _ origin: Origin? = nil
-    ) -> (any DatabaseValueConvertible)? {
+    func value(of record: TaskRecord, _ origin: Origin? = nil) -> (any DatabaseValueConvertible)? {
         switch self {
         case .id: record.id.rawValue
         case .state: record.state.kind.rawValue

@@ -63,9 +63,7 @@ struct TaskRow {
             guard let fields = HeaderText.fields(of: text) else { throw corrupt(.headers) }
             request.headers = fields
         }
-        guard let onExisting: OnExisting = try name(.onExisting) else {
-            throw corrupt(.onExisting)
-        }
+        guard let onExisting: OnExisting = try name(.onExisting) else { throw corrupt(.onExisting) }
         request.onExisting = onExisting
         request.fileName = try optional(.wantedName)
         request.referrer = try optional(.referrer)
@@ -90,9 +88,7 @@ struct TaskRow {
     private func connections() throws(StoreFailure) -> Int? {
         guard let number: Int = try optional(.connections) else { return nil }
         let range = Setting.maxConnectionsPerDownload.range
-        guard range?.contains(UInt64(clamping: number)) == true else {
-            throw corrupt(.connections)
-        }
+        guard range?.contains(UInt64(clamping: number)) == true else { throw corrupt(.connections) }
         return number
     }
 
@@ -145,10 +141,8 @@ struct TaskRow {
             return .to(Move.Place(directory: directory, name: try value(.moveWish)), made: file)
         case ("copied", let file?):
             return .copied(Move.Place(directory: directory, name: try value(.moveWish)), file)
-        case ("from", let file?):
-            return .from(directory: directory, file)
-        default:
-            throw corrupt(.moveKind)
+        case ("from", let file?): return .from(directory: directory, file)
+        default: throw corrupt(.moveKind)
         }
     }
 

@@ -47,13 +47,11 @@ struct UserDirectories {
         var rest = value.dropFirst()
         while let character = rest.popFirst() {
             switch character {
-            case "\"":
-                return text
+            case "\"": return text
             case "\\":
                 guard let escaped = rest.popFirst() else { return nil }
                 text.append(escaped)
-            default:
-                text.append(character)
+            default: text.append(character)
             }
         }
         return nil

@@ -183,7 +183,7 @@ extension BusAnnouncer {
         written contents: WireWriter
     ) {
         send { connection throws(BusError) in
-            try connection.emit(signal, at: path, written: contents)
+            try connection.emit(signal.interface, signal.member, at: path, contents)
         }
     }
 }

@@ -46,7 +46,7 @@ extension Coordinator {
         into result: Listing,
         _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
     ) async throws -> Listing {
-        let view = verifications.view(over: slots.view)
+        let view = slots.view(verifying: verifications.tasks)
         return try await store.read { snapshot in
             var result = result
             let add = { (record: TaskRecord) throws -> Bool in
@@ -75,7 +75,7 @@ extension Coordinator {
         into page: Page,
         _ take: @escaping @Sendable (inout Page, TaskSnapshot) throws -> Void
     ) async throws -> (page: Page, total: Int) {
-        let view = verifications.view(over: slots.view)
+        let view = slots.view(verifying: verifications.tasks)
         return try await store.read { snapshot in
             var (search, page) = (search, page)
             if search.order == .timeLeft {
@@ -105,7 +105,7 @@ extension Coordinator {
         into listing: TaskListing,
         _ take: @escaping @Sendable (inout TaskListing, TaskSnapshot) throws -> Void
     ) async throws -> ChangesPage {
-        let view = verifications.view(over: slots.view)
+        let view = slots.view(verifying: verifications.tasks)
         return try await store.read { snapshot in
             try request.page(of: snapshot, into: listing) { try take(&$0, view($1)) }
         }

@@ -150,7 +150,7 @@ extension Coordinator {
                     guard fruitless < 2, await moves.giveUp(id, in: self) else { throw refusal }
                 case .deleting:
                     guard await deletions.end(of: id, in: self) else { throw refusal }
-                case .invalidState, .keepsURL, .keepsOption, .unfinished, .gone:
+                case .invalidState, .keepsOption, .unfinished, .gone:
                     throw refusal
                 }
                 fruitless += 1

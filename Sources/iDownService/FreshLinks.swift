@@ -45,10 +45,8 @@ final class FreshLinks {
         let records = try await coordinator.store.read {
             try $0.handOvers.unfinishedTasks(like: token, from: page)
         }
-        let link = FreshLink(request, to: file)
-        guard let record = records.first(where: { $0.id != new && link.mayContinue($0) }) else {
-            return nil
-        }
+        let record = records.first { $0.id != new && file.mayContinue($0, by: request) }
+        guard let record else { return nil }
         question = (record.id, new)
         return coordinator.snapshot(of: Shared(record))
     }

@@ -14,7 +14,7 @@ extension ManagerError {
         case let refusal as ServiceRefusal: self.init(refusal)
         case Refusal.invalidState(let command, let state):
             self.init(.invalidState, Self.text(command, refusedIn: state))
-        case Refusal.keepsURL(let state):
+        case Refusal.keepsOption(.url, let state):
             self.init(
                 .invalidState,
                 "The task is \(state), so its URL cannot change. Add the new URL as a new task."
@@ -51,6 +51,14 @@ extension ManagerError {
             )
         case let refusal as FolderRefusal:
             self.init(.invalidDestination, refusal.message)
+        case let failure as Failure:
+            self.init(.requestFailed, "\(failure.code.rawValue): \(failure.messageWithoutTask)")
+        case let error as FileError: self.init(.invalidDestination, error.failure.message)
+        case let full as FileFeeds.Full:
+            self.init(
+                .limitExceeded,
+                "Too many files are being read: at most \(full.limit) at a time."
+            )
         default:
             self.init(
                 .failed,

@@ -171,23 +171,12 @@ extension Engine {
         _ record: TaskRecord,
         for owner: String?
     ) async throws -> OpenDescriptor? {
-        do {
-            let number: Int32?
-            if let owner {
-                number = try await feedFile(of: record, to: owner)
-            } else {
-                number = try await openFile(of: record)
-            }
-            return number.map { OpenDescriptor(owning: $0) }
-        } catch let full as FileFeeds.Full {
-            throw ManagerError(
-                .limitExceeded,
-                "Too many files are being read: at most \(full.limit) at a time."
-            )
-        } catch let error as FileError {
-            throw ManagerError(.invalidDestination, error.failure.message)
-        } catch {
-            throw ManagerError(error)
+        let number: Int32?
+        if let owner {
+            number = try await feedFile(of: record, to: owner)
+        } else {
+            number = try await openFile(of: record)
         }
+        return number.map { OpenDescriptor(owning: $0) }
     }
 }

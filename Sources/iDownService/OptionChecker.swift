@@ -352,10 +352,10 @@ struct OptionChecker: Sendable {
         let reference: URLReference
         do {
             reference = try URLReference(text)
-        } catch .malformed(.tooLong) {
+        } catch .tooLong {
             throw ManagerError(
                 .limitExceeded,
-                "\(place)\(shown(text)) is too long for a URL: \(URLFailure.Reason.tooLong.rawValue)."
+                "\(place)\(shown(text)) is too long for a URL: \(URLFailure.tooLong)."
             )
         } catch {
             throw ManagerError(.invalidURL, "\(place)\(shown(text)) is not a URL: \(error).")

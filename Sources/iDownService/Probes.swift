@@ -73,23 +73,15 @@ extension ManagerService {
         guard let task = try await checker.judge([url], options, isList: false).first else {
             throw ManagerError(.failed, "The URL stands for no download. Please report this.")
         }
-        do {
-            try await Probes.check(in: coordinator)
-            let file = try await probes.ask(
-                task.request,
-                for: call.sender?.rawValue ?? "",
-                in: self
-            )
-            return ProbedFile(
-                name: file.name,
-                size: file.version.total.map { UInt64(clamping: $0) },
-                type: file.version.mimeType,
-                resumable: file.version.isResumable,
-                url: file.url
-            )
-        } catch let failure as Failure {
-            let message = failure.messageWithoutTask
-            throw ManagerError(.requestFailed, "\(failure.code.rawValue): \(message)")
-        }
+        try await Probes.check(in: coordinator)
+        let client = call.sender?.rawValue ?? ""
+        let file = try await probes.ask(task.request, for: client, in: self)
+        return ProbedFile(
+            name: file.name,
+            size: file.version.total.map { UInt64(clamping: $0) },
+            type: file.version.mimeType,
+            resumable: file.version.isResumable,
+            url: file.url
+        )
     }
 }

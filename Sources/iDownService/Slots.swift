@@ -358,15 +358,15 @@ final class Slots {
     }
 
     /// Returns a function that does the same for all tasks on any thread, without segments.
-    var view: @Sendable (TaskRecord) -> TaskSnapshot {
+    func view(verifying: Set<TaskID>) -> @Sendable (TaskRecord) -> TaskSnapshot {
         var states: [TaskID: (attempt: AttemptNumber, live: LiveState)] = [:]
         for (id, transfer) in running { states[id] = (transfer.attempt, live(transfer, id)) }
         return { [states] record in
             let running = states[record.id]
-            return TaskSnapshot(
-                record: record,
-                live: running?.live.seen(by: record, of: running?.attempt)
-            )
+            let live = running?.live.seen(by: record, of: running?.attempt)
+            var snapshot = TaskSnapshot(record: record, live: live)
+            snapshot.isVerifying = record.state == .completed && verifying.contains(record.id)
+            return snapshot
         }
     }
 

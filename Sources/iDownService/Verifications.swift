@@ -29,18 +29,8 @@ final class Verifications {
         record.state == .completed && readings[record.id] != nil
     }
 
-    /// Returns a view of tasks that also marks those whose files are being read now.
-    func view(
-        over view: @escaping @Sendable (TaskRecord) -> TaskSnapshot
-    ) -> @Sendable (TaskRecord) -> TaskSnapshot {
-        let read = Set(readings.keys)
-        guard !read.isEmpty else { return view }
-        return { record in
-            var snapshot = view(record)
-            snapshot.isVerifying = record.state == .completed && read.contains(record.id)
-            return snapshot
-        }
-    }
+    /// The tasks whose files are being read, or were until a moment ago.
+    var tasks: Set<TaskID> { Set(readings.keys) }
 
     /// Reads the file of a task, or joins the calls for which it is being read.
     func integrity(

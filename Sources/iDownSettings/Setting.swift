@@ -60,8 +60,7 @@ public enum Setting: String, CaseIterable, Hashable, Sendable {
     var row: Row {
         switch self {
         case .maxConcurrentDownloads: Row(\.maxConcurrentDownloads, .number(1...64), .manager)
-        case .maxConnectionsPerDownload:
-            Row(\.maxConnectionsPerDownload, .number(1...16), .manager)
+        case .maxConnectionsPerDownload: Row(\.maxConnectionsPerDownload, .number(1...16), .manager)
         case .speedLimit: Row(\.speedLimit, .rate, .manager)
         case .downloadDirectory: Row(\.downloadDirectory, .folder, .manager)
         case .holdOnMetered: Row(\.holdsOnMetered, .flag, .manager)

@@ -15,14 +15,10 @@ extension Failure {
         let text = "The server answered HTTP \(status)\(phrase(of: status))."
         let ownFault = text + " The fault is the server's: a later try may succeed."
         return switch status {
-        case 404, 410:
-            Failure(.serverNotFound, text + " Check the URL, or \(freshLink)")
-        case 403, 451:
-            Failure(.serverForbidden, text + " The link may have expired: \(freshLink)")
-        case 401:
-            Failure(.serverAuthRequired, text + " Store a login with `idown login URL`.")
-        case 407:
-            Failure(.serverAuthRequired, text + " Put a login into the URL of the proxy.")
+        case 404, 410: Failure(.serverNotFound, text + " Check the URL, or \(freshLink)")
+        case 403, 451: Failure(.serverForbidden, text + " The link may have expired: \(freshLink)")
+        case 401: Failure(.serverAuthRequired, text + " Store a login with `idown login URL`.")
+        case 407: Failure(.serverAuthRequired, text + " Put a login into the URL of the proxy.")
         case 408, 425, 429, 503:
             Failure(
                 .serverBusy,

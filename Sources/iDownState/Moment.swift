@@ -20,8 +20,7 @@ package struct WallTime: Hashable, Comparable, Sendable {
 
     /// Returns the time from `earlier` to this time; negative where `earlier` is later.
     package func since(_ earlier: WallTime) -> Duration {
-        let (difference, overflow) =
-            microseconds.subtractingReportingOverflow(earlier.microseconds)
+        let (difference, overflow) = microseconds.subtractingReportingOverflow(earlier.microseconds)
         return .microseconds(overflow ? (self < earlier ? .min : .max) : difference)
     }
 }

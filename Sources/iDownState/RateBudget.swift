@@ -56,9 +56,7 @@ package struct RateBudget: Sendable {
     /// - Parameters:
     ///   - limit: bytes a second for all tasks together; 0 for no limit.
     ///   - time: the present time.
-    package init(limit: Int64 = 0, at time: Duration) {
-        pool = TokenBucket(limit: limit, at: time)
-    }
+    package init(limit: Int64 = 0, at time: Duration) { pool = TokenBucket(limit: limit, at: time) }
 
     /// Whether there is any limit, so that connections may have to wait.
     package var isLimited: Bool { pool.limit > 0 || tasks.values.contains { $0.limit > 0 } }

@@ -17,9 +17,7 @@ struct URLParts {
     var hasLogin: Bool { address.startIndex != authority.startIndex }
 
     /// User and password as they stand before the `@`; nil where there are none.
-    var login: Substring? {
-        hasLogin ? authority[..<address.startIndex].dropLast() : nil
-    }
+    var login: Substring? { hasLogin ? authority[..<address.startIndex].dropLast() : nil }
 
     /// Returns the URL with a login before its host; unchanged if it has one or is not valid.
     static func adding(_ login: some StringProtocol, to url: String) -> String {

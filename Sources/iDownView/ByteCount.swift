@@ -10,9 +10,7 @@ package struct ByteCount: Hashable, Sendable, CustomStringConvertible {
 
     package let bytes: UInt64
 
-    package init(_ bytes: UInt64) {
-        self.bytes = bytes
-    }
+    package init(_ bytes: UInt64) { self.bytes = bytes }
 
     package var description: String {
         guard bytes >= 1024 else { return "\(bytes) B" }
@@ -42,11 +40,7 @@ package struct ByteCount: Hashable, Sendable, CustomStringConvertible {
 package struct ByteRate: Hashable, Sendable, CustomStringConvertible {
     package let bytesPerSecond: UInt64
 
-    package init(_ bytesPerSecond: UInt64) {
-        self.bytesPerSecond = bytesPerSecond
-    }
+    package init(_ bytesPerSecond: UInt64) { self.bytesPerSecond = bytesPerSecond }
 
-    package var description: String {
-        "\(ByteCount(bytesPerSecond))/s"
-    }
+    package var description: String { "\(ByteCount(bytesPerSecond))/s" }
 }

@@ -50,9 +50,7 @@ package struct Catalogue: Sendable {
             text: { text in
                 // Where there is no translation, gettext returns the text itself, which lives only as
                 // long as the call.
-                text.withCString { text in
-                    inLocale { String(cString: dgettext("idown", text)) }
-                }
+                text.withCString { text in inLocale { String(cString: dgettext("idown", text)) } }
             },
             plural: { one, several, count in
                 one.withCString { one in

@@ -18,9 +18,7 @@ package struct CellText: Hashable, Sendable, CustomStringConvertible {
             return
         }
         var scalars = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            scalars.append(scalar.isShown ? scalar : "\u{FFFD}")
-        }
+        for scalar in text.unicodeScalars { scalars.append(scalar.isShown ? scalar : "\u{FFFD}") }
         description = String(scalars)
         width = description.reduce(0) { $0 + $1.cellWidth }
     }

@@ -62,8 +62,7 @@ package struct CookieFile: Hashable, Sendable {
     package func header(for url: String, now: UInt64) -> String? {
         guard let parts = URLText(url) else { return nil }
         // An address has no subdomains (RFC 6265, section 5.1.3).
-        let isAddress =
-            parts.host.split(separator: ".").last?.allSatisfy(\.isWholeNumber) == true
+        let isAddress = parts.host.split(separator: ".").last?.allSatisfy(\.isWholeNumber) == true
         let sent = cookies.filter { cookie in
             let isForHost =
                 parts.host == cookie.domain

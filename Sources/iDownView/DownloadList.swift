@@ -91,10 +91,7 @@ package struct DownloadList: Hashable, Sendable {
         self = isJSON ? try DownloadList(json: text) : DownloadList(text: text)
     }
 
-    private mutating func readURLs(
-        _ line: Substring.UTF8View,
-        _ number: Int
-    ) throws(Mistake) {
+    private mutating func readURLs(_ line: Substring.UTF8View, _ number: Int) throws(Mistake) {
         let urls = line.split(whereSeparator: { $0 == UInt8(ascii: "\t") }).map(Self.trimmed)
             .filter { !$0.isEmpty }
         guard let url = urls.first else { return }
@@ -106,10 +103,7 @@ package struct DownloadList: Hashable, Sendable {
         entries.append(Entry(line: number, url: url, options: options))
     }
 
-    private mutating func readOption(
-        _ line: Substring.UTF8View,
-        _ number: Int
-    ) throws(Mistake) {
+    private mutating func readOption(_ line: Substring.UTF8View, _ number: Int) throws(Mistake) {
         let text = Self.trimmed(line).utf8
         guard let first = text.first, first != UInt8(ascii: "#") else { return }
         guard !entries.isEmpty else {

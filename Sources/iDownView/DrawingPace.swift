@@ -39,9 +39,7 @@ package struct DrawingPace: Sendable {
     package private(set) var isOwed = false
 
     /// Creates a pace for a number of downloads.
-    package init(count: Int) {
-        self.count = count
-    }
+    package init(count: Int) { self.count = count }
 
     /// Takes the current facts of a task, and returns whether all downloads must be drawn now.
     ///

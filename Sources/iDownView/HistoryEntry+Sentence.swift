@@ -19,8 +19,7 @@ extension HistoryEntry {
             case "ended": ended
             case "source": source
             case "verified": translated("All bytes are here: {size}", ["size": size("bytes")])
-            case "failed":
-                FailureText.text(of: text("error") ?? "", saying: text("message") ?? "")
+            case "failed": FailureText.text(of: text("error") ?? "", saying: text("message") ?? "")
             case "stopped":
                 hold.isEmpty
                     ? translated("Stopped") : translated("Stopped: {reason}", ["reason": hold])

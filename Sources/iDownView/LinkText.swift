@@ -73,8 +73,7 @@ package struct LinkText: Hashable, Sendable {
                 options[links.count - 1, default: []].append(place)
                 continue
             }
-            var words =
-                line.hasPrefix("/") ? [line] : line.split(whereSeparator: \.isWhitespace)
+            var words = line.hasPrefix("/") ? [line] : line.split(whereSeparator: \.isWhitespace)
             let isAlone = words.count == 1
             if hasLinks { words = Self.linksOfSentence(words) }
             let beginsWithLink = words.first?.contains("://") == true
@@ -90,9 +89,7 @@ package struct LinkText: Hashable, Sendable {
                     self.lines.append(place + 1)
                 } else {
                     let shown = CellText(ShownURL(word).description).cut(to: 60)
-                    mistakes.append(
-                        Mistake(line: place + 1, word: shown.description, reason: nil)
-                    )
+                    mistakes.append(Mistake(line: place + 1, word: shown.description, reason: nil))
                     if let path, isAlone { files[place + 1] = path }
                 }
             }
@@ -170,11 +167,7 @@ package struct LinkText: Hashable, Sendable {
             // The value is left out, because it may be a secret.
             let name = CellText(line.drop { $0.isWhitespace }.prefix { $0 != "=" } + "=")
             mistakes.append(
-                Mistake(
-                    line: place + 1,
-                    word: name.cut(to: 60).description,
-                    reason: error.reason
-                )
+                Mistake(line: place + 1, word: name.cut(to: 60).description, reason: error.reason)
             )
         }
     }

@@ -10,11 +10,7 @@ extension ListScreen {
     ///   - height: Lines.
     ///   - time: Writes µs since the epoch as a local time.
     /// - Returns: The screen; if not all rows fit, those around the cursor are on it.
-    package mutating func frame(
-        width: Int,
-        height: Int,
-        time: (UInt64) -> String
-    ) -> ScreenFrame {
+    package mutating func frame(width: Int, height: Int, time: (UInt64) -> String) -> ScreenFrame {
         var frame = ScreenFrame(width: width, height: height)
         let message = message(in: frame)
         margins = Margins(height: height, message: message.lines.count)
@@ -27,10 +23,8 @@ extension ListScreen {
             if let task = list[id] { putMenu(of: task, place, into: &frame) }
         case .details(let id):
             if let task = list[id] { putDetails(of: task, time: time, into: &frame) }
-        case .help:
-            box.put(title: "Keys", ListKeys.help, into: &frame)
-        case .list, .search, .add, .consent:
-            break
+        case .help: box.put(title: "Keys", ListKeys.help, into: &frame)
+        case .list, .search, .add, .consent: break
         }
         return frame
     }
@@ -117,12 +111,7 @@ extension ListScreen {
         }
     }
 
-    private func prompt(
-        _ title: String,
-        _ text: String,
-        line: Int,
-        into frame: inout ScreenFrame
-    ) {
+    private func prompt(_ title: String, _ text: String, line: Int, into frame: inout ScreenFrame) {
         frame.blank(line: line, column: 0, width: frame.width)
         frame.put(CellText(title), line: line, column: 1, ink: .bold)
         let column = 1 + title.utf8.count

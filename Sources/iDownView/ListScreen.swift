@@ -60,9 +60,7 @@ package struct ListScreen: Sendable {
     }
 
     /// Shows that a request is under way.
-    package mutating func begin(_ request: ListRequest) {
-        operation = .running(request.title)
-    }
+    package mutating func begin(_ request: ListRequest) { operation = .running(request.title) }
 
     /// Shows that the request was carried out; an empty text shows nothing.
     package mutating func succeed(_ text: String) {
@@ -70,9 +68,7 @@ package struct ListScreen: Sendable {
     }
 
     /// Shows why the request failed.
-    package mutating func fail(_ text: String) {
-        operation = .failed(text)
-    }
+    package mutating func fail(_ text: String) { operation = .failed(text) }
 }
 
 // Keys.

@@ -26,9 +26,7 @@ package struct ProgressBars: Sendable {
     private var printed = 0
 
     /// Creates the lines for an expected number of downloads.
-    package init(count: Int) {
-        self.count = count
-    }
+    package init(count: Int) { self.count = count }
 
     /// Takes the current facts of a task; the time is in seconds on a clock that only goes forward.
     package mutating func update(_ task: TaskProperties, at time: Double) {
@@ -66,9 +64,7 @@ package struct ProgressBars: Sendable {
     }
 
     /// Returns the smoothed speed of a task in bytes per second.
-    package func rate(of id: String) -> UInt64 {
-        rows[id]?.average.bytesPerSecond ?? 0
-    }
+    package func rate(of id: String) -> UInt64 { rows[id]?.average.bytesPerSecond ?? 0 }
 
     /// Returns the lines to draw: lasting ones, each returned once, and the live ones below them.
     ///

@@ -35,12 +35,8 @@ package struct RateAverage: Hashable, Sendable {
     }
 
     /// Forgets all samples, for a task that no longer transfers.
-    package mutating func reset() {
-        average = nil
-    }
+    package mutating func reset() { average = nil }
 
     /// The smoothed speed in bytes per second; 0 before the first sample.
-    package var bytesPerSecond: UInt64 {
-        UInt64(exactly: (average ?? 0).rounded()) ?? 0
-    }
+    package var bytesPerSecond: UInt64 { UInt64(exactly: (average ?? 0).rounded()) ?? 0 }
 }

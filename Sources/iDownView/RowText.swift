@@ -30,8 +30,7 @@ package struct RowText: Hashable, Sendable {
         timeLeft = summary.left(bytesPerSecond: task.speed)?.words ?? ""
         let activity = task.activity.title
         switch task.state {
-        case .downloading:
-            speed = activity.isEmpty ? ByteRate(task.speed).description : activity
+        case .downloading: speed = activity.isEmpty ? ByteRate(task.speed).description : activity
         default: speed = activity.isEmpty ? task.state.title : activity
         }
         switch task.state {

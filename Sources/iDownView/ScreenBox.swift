@@ -14,9 +14,7 @@ struct ScreenBox {
     /// Returns how many cells a line of a box may take.
     static func width(in frame: ScreenFrame) -> Int { max(1, min(frame.width - 6, widest)) }
 
-    mutating func move(by lines: Int) {
-        top = max(0, min(top + lines, count - room))
-    }
+    mutating func move(by lines: Int) { top = max(0, min(top + lines, count - room)) }
 
     private mutating func fit(_ count: Int, in room: Int) {
         self.count = count
@@ -46,11 +44,7 @@ struct ScreenBox {
         fit(texts.count, in: min(texts.count, max(1, frame.lines.count - 4)))
         if let marked { show(marked) }
         let inner = min(
-            max(
-                texts.map(\.width).max() ?? 0,
-                CellText(title).width + 2,
-                CellText(hint).width
-            ),
+            max(texts.map(\.width).max() ?? 0, CellText(title).width + 2, CellText(hint).width),
             Self.width(in: frame)
         )
         let column = max(0, (frame.width - inner - 4) / 2)

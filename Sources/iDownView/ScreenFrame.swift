@@ -42,9 +42,7 @@ package struct ScreenFrame: Sendable {
         put(CellText(String(repeating: " ", count: max(0, cells))), line: line, column: column)
     }
 
-    mutating func type(line: Int, column: Int) {
-        typing = (line, min(column, width - 1))
-    }
+    mutating func type(line: Int, column: Int) { typing = (line, min(column, width - 1)) }
 
     /// The screen as plain text, for tests.
     package var text: [String] {

@@ -9,14 +9,10 @@ package struct ShownURL: Hashable, Sendable, CustomStringConvertible {
     /// Shows a typed text, which need not be a URL.
     ///
     /// Everything before the last @ may be a password.
-    package init(_ text: String) {
-        self.init(text, isURL: false)
-    }
+    package init(_ text: String) { self.init(text, isURL: false) }
 
     /// Shows the URL of a task, in which an @ behind the server is part of the path.
-    package init(of task: TaskProperties) {
-        self.init(task.url, isURL: true)
-    }
+    package init(of task: TaskProperties) { self.init(task.url, isURL: true) }
 
     private init(_ url: String, isURL: Bool) {
         let text = Substring(url.utf8.prefix { !"?#".utf8.contains($0) })

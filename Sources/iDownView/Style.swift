@@ -6,9 +6,7 @@
 package struct Style: Hashable, Sendable {
     package let isColored: Bool
 
-    package init(isColored: Bool) {
-        self.isColored = isColored
-    }
+    package init(isColored: Bool) { self.isColored = isColored }
 
     package static let plain = Style(isColored: false)
 

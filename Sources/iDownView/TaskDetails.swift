@@ -162,8 +162,7 @@ package struct TaskDetails: Sendable {
 
     /// Returns the state and its detail in the words of the contract.
     private static func words(_ task: TaskProperties) -> String {
-        let detail =
-            task.activity == .none ? task.hold.rawValue : task.activity.rawValue
+        let detail = task.activity == .none ? task.hold.rawValue : task.activity.rawValue
         let state = word(task.state.rawValue)
         return detail.isEmpty ? state : "\(state) (\(word(detail)))"
     }

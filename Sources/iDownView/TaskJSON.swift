@@ -18,9 +18,7 @@ package struct TaskJSON: Encodable, Sendable {
 
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
-        for property in properties {
-            try encode(property, into: &object)
-        }
+        for property in properties { try encode(property, into: &object) }
     }
 
     private func encode(
@@ -48,8 +46,7 @@ package struct TaskJSON: Encodable, Sendable {
         case .number(let number): "\(number)"
         case .share(let share): "\(share)"
         case .flag(let flag): "\(flag)"
-        case .ranges(let ranges):
-            ranges.map { "\($0.first)+\($0.length)" }.joined(separator: ",")
+        case .ranges(let ranges): ranges.map { "\($0.first)+\($0.length)" }.joined(separator: ",")
         case .list(let texts): texts.joined(separator: ",")
         }
     }

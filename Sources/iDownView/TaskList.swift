@@ -44,9 +44,7 @@ package struct TaskList: Sendable {
     /// The property that orders the rows.
     package var sort = TaskQuery.Sort.added { didSet { if sort != oldValue { shown = nil } } }
     /// Whether the order is reversed.
-    package var isDescending = false {
-        didSet { if isDescending != oldValue { shown = nil } }
-    }
+    package var isDescending = false { didSet { if isDescending != oldValue { shown = nil } } }
 
     /// The ID of the row with the cursor; nil if there are no rows.
     package internal(set) var cursor: String?
@@ -184,9 +182,7 @@ extension TaskList {
 
     /// Returns a text for comparison without case; upper case comes first, because only it makes `SS`
     /// of `ß`.
-    private static func folded(_ text: String) -> String {
-        text.uppercased().lowercased()
-    }
+    private static func folded(_ text: String) -> String { text.uppercased().lowercased() }
 
     /// Whether a change may move, add or remove rows.
     private func moves(from old: TaskProperties, to new: TaskProperties) -> Bool {

@@ -218,9 +218,7 @@ package struct TaskPages: Sendable {
     package mutating func use(_ row: Int) {
         lastUse += 1
         uses[row / Self.pageLength] = lastUse
-        while uses.count > Self.mostPages,
-            let oldest = uses.min(by: { $0.value < $1.value })?.key
-        {
+        while uses.count > Self.mostPages, let oldest = uses.min(by: { $0.value < $1.value })?.key {
             uses[oldest] = nil
             for row in oldest * Self.pageLength..<(oldest + 1) * Self.pageLength {
                 if let id = ids.removeValue(forKey: row) { tasks[id] = nil }

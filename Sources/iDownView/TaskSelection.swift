@@ -78,9 +78,7 @@ package struct TaskSelection: Hashable, Sendable {
             return takesAll || !within.isEmpty || ids.contains(task.id)
                 || states.contains(task.state)
         }
-        if let id = missingIDs.min(by: Self.isBefore) {
-            throw Missing(id: id)
-        }
+        if let id = missingIDs.min(by: Self.isBefore) { throw Missing(id: id) }
         if let range = missingRanges.min(by: { $0.lowerBound < $1.lowerBound }) {
             throw Missing(range)
         }

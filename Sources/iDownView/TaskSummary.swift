@@ -69,9 +69,7 @@ package struct TaskSummary: Sendable {
         return "\(ByteCount(task.downloadedBytes)) / \(ByteCount(total))"
     }
 
-    package var speed: String {
-        task.state == .downloading ? ByteRate(task.speed).description : ""
-    }
+    package var speed: String { task.state == .downloading ? ByteRate(task.speed).description : "" }
 
     /// Returns the time left at a speed; empty if it is unknown.
     package func timeLeft(bytesPerSecond: UInt64) -> String {
@@ -83,10 +81,7 @@ package struct TaskSummary: Sendable {
         guard task.state == .downloading, let total = task.knownTotal,
             total >= task.downloadedBytes
         else { return nil }
-        return TimeLeft(
-            remaining: total - task.downloadedBytes,
-            bytesPerSecond: bytesPerSecond
-        )
+        return TimeLeft(remaining: total - task.downloadedBytes, bytesPerSecond: bytesPerSecond)
     }
 
     /// The reason why the task failed, its finished file is not what it should be, or its file was
@@ -133,7 +128,5 @@ package struct TaskSummary: Sendable {
 
 extension TaskProperties {
     /// Whether the task changes no more by itself: it completed, failed or was cancelled.
-    package var hasEnded: Bool {
-        state == .completed || state == .failed || state == .cancelled
-    }
+    package var hasEnded: Bool { state == .completed || state == .failed || state == .cancelled }
 }

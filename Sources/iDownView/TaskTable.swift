@@ -112,9 +112,7 @@ extension TaskTable {
         }
 
         private func text(_ cell: CellText, in column: Column, _ cells: Int) -> String {
-            if column == columns.last?.0 {
-                return (isCut ? cell.cut(to: cells) : cell).description
-            }
+            if column == columns.last?.0 { return (isCut ? cell.cut(to: cells) : cell).description }
             return column.isNumber ? cell.paddedLeft(to: cells) : cell.padded(to: cells)
         }
     }
@@ -163,8 +161,6 @@ extension TaskTable {
             }
         }
 
-        func ink(_ column: Column) -> Style.Ink {
-            column == .state ? Style.Ink(state) : .plain
-        }
+        func ink(_ column: Column) -> Style.Ink { column == .state ? Style.Ink(state) : .plain }
     }
 }

@@ -82,8 +82,7 @@ package struct TaskTemplate: Hashable, Sendable {
             parts.map { part in
                 switch part {
                 case .text(let text): text
-                case .property(let property):
-                    value(TaskJSON.text(of: property, in: task))
+                case .property(let property): value(TaskJSON.text(of: property, in: task))
                 case .summary(let field): value(Self.text(of: field, in: task))
                 }
             }.joined()

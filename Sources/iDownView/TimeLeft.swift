@@ -4,9 +4,7 @@
 package struct TimeLeft: Hashable, Sendable, CustomStringConvertible {
     package let seconds: UInt64
 
-    package init(seconds: UInt64) {
-        self.seconds = seconds
-    }
+    package init(seconds: UInt64) { self.seconds = seconds }
 
     /// Calculates the time for the remaining bytes, rounded up; nil if the speed is 0.
     package init?(remaining bytes: UInt64, bytesPerSecond: UInt64) {

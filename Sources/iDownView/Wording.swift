@@ -73,9 +73,7 @@ package func shown(_ count: UInt) -> String {
 }
 
 /// Returns a percentage as the user's language writes it: "40%".
-package func shown(percent: UInt) -> String {
-    translated("{percent}%", ["percent": "\(percent)"])
-}
+package func shown(percent: UInt) -> String { translated("{percent}%", ["percent": "\(percent)"]) }
 
 private func filled(_ text: String, _ values: [String: String]) -> String {
     guard !values.isEmpty, text.contains("{") else { return text }

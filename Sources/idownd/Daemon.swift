@@ -126,37 +126,31 @@ struct Daemon: Service {
         )
         let desktopRun = Task { await desktop.run() }
         defer { desktopRun.cancel() }
-        let settingsUpdates: [Task<Void, Never>] = [
+        let followers: [Task<Void, Never>] = [
             Task { for await _ in watch.changes { await manager.readSettings() } },
             Task { for await _ in folderWatch.changes { await manager.readFolders() } },
             Task { for await settings in newSettings { desktop.apply(settings) } },
+            Task { for await _ in keyring.unlocks { await coordinator.keepLogins(in: keyring) } },
+            Task {
+                for await isOnline in network.states {
+                    engine.networkChanged()
+                    await coordinator.setOnline(isOnline)
+                }
+            },
         ]
-        defer { for updates in settingsUpdates { updates.cancel() } }
+        defer { for follower in followers { follower.cancel() } }
         if HoldSettings(settings) != HoldSettings() {
             // Downloads that are to wait for the network or for power must not start before the
             // first reports.
             await desktop.waitForInitialConditions(within: .seconds(2))
         }
         await coordinator.begin()
-        let networkUpdates = Task {
-            for await isOnline in network.states {
-                engine.networkChanged()
-                await coordinator.setOnline(isOnline)
-            }
-        }
-        defer { networkUpdates.cancel() }
-        let loginUpdates = Task {
-            for await _ in keyring.unlocks { await coordinator.keepLogins(in: keyring) }
-        }
-        defer { loginUpdates.cancel() }
         log.notice("ready as \(Contract.busName)")
 
         let busConnection = Task {
-            await bus.keepConnected(manager, announcer, coordinator) {
+            await bus.keepConnected(manager, announcer, coordinator, list: folders.state) {
                 desktop.use($0)
                 await keyring.use($0)
-            } isLockRequested: { [folders] in
-                LockRequest.exists(folder: folders.state)
             }
             end.finish()
         }

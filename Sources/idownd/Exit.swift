@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why the service ends by itself, with the matching exit status (sysexits.h).
-enum Exit: Error {
+struct Exit: Error {
+    let status: Int32
+    let message: String
+
     /// Another process owns the service's name on this bus; this is not an error.
-    case alreadyRunning(String)
-    case noBus(String)
-    case storeFailed(String)
-    case locked(String)
-    case failed(String)
+    static func alreadyRunning(_ text: String) -> Exit { Exit(status: 0, message: text) }
 
-    var status: Int32 {
-        switch self {
-        case .alreadyRunning: 0
-        case .noBus: 69  // EX_UNAVAILABLE
-        case .failed: 70  // EX_SOFTWARE
-        case .storeFailed: 74  // EX_IOERR
-        case .locked: 75  // EX_TEMPFAIL
-        }
+    /// `EX_UNAVAILABLE`.
+    static func noBus(_ text: String) -> Exit {
+        Exit(status: 69, message: "cannot use the session bus: \(text)")
     }
 
-    var message: String {
-        switch self {
-        case .alreadyRunning(let text), .locked(let text), .failed(let text): text
-        case .noBus(let text): "cannot use the session bus: \(text)"
-        case .storeFailed(let text): text
-        }
-    }
+    /// `EX_SOFTWARE`.
+    static func failed(_ text: String) -> Exit { Exit(status: 70, message: text) }
+
+    /// `EX_IOERR`.
+    static func storeFailed(_ text: String) -> Exit { Exit(status: 74, message: text) }
+
+    /// `EX_TEMPFAIL`.
+    static func locked(_ text: String) -> Exit { Exit(status: 75, message: text) }
 }

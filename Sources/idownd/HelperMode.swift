@@ -88,8 +88,8 @@ enum HelperMode: String {
             return "unknown\tthe settings file has a mistake (\(failure))"
         }
         let network = NetworkConfiguration(reading.settings, folders)
-        let trial = LoginTrial(pool: pool, network: network)
-        let verdict = await trial.verdict(on: .init(user: lines[1], password: lines[2]), at: place)
+        let login = TransferRequest.Credentials(user: lines[1], password: lines[2])
+        let verdict = await network.verdict(on: login, at: place, by: pool)
         await pool.shutDown()
         return switch verdict {
         case .accepted: "accepted"

@@ -4,6 +4,7 @@ import DBus
 import Executors
 import Logging
 import iDownBus
+import iDownData
 import iDownService
 
 /// The service's connection to the session bus, also across replacements of the bus.
@@ -46,15 +47,14 @@ actor SessionBus {
     ///   - manager: the object that is exported on the new bus.
     ///   - announcer: sends its signals to the new bus.
     ///   - coordinator: tells whether there is anything to do.
+    ///   - list: the folder of the list, for which the service of another bus may wait.
     ///   - users: take the connection to each new bus.
-    ///   - isLockRequested: whether the service of another bus waits for the list; it is called
-    ///     only while there is no bus.
     func keepConnected(
         _ manager: ManagerService,
         _ announcer: BusAnnouncer,
         _ coordinator: Coordinator,
-        users: @Sendable (Connection) async -> Void,
-        isLockRequested: @Sendable () -> Bool
+        list: String,
+        users: @Sendable (Connection) async -> Void
     ) async {
         while true {
             await connection.waitUntilClosed()
@@ -62,7 +62,7 @@ actor SessionBus {
             log.warning("the session bus is gone; transfers go on")
             var deadline = ContinuousClock.now + Self.idleLimit
             while await !reconnect(manager, announcer) {
-                if isLockRequested() {
+                if LockRequest.exists(folder: list) {
                     log.notice(
                         "ending: the session bus is gone, and another session's service needs the list"
                     )

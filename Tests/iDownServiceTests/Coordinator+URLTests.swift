@@ -79,7 +79,7 @@ import iDownTesting
             try await hub.coordinator.setURL(of: id, to: URLReference(server.url("/here")))
             try await hub.announced.wait(for: id, .completed)
             #expect(hub.names == ["here"])
-            await #expect(throws: Refusal.keepsURL(.completed)) {
+            await #expect(throws: Refusal.keepsOption(.url, .completed)) {
                 try await hub.coordinator.setURL(of: id, to: URLReference(server.url("/there")))
             }
             let paused = try await hub.add(server.url("/gone"), isPaused: true)

@@ -20,7 +20,7 @@ import iDownloader
         (ServiceRefusal.stopping, .stopping),
         (Refusal.invalidState(.pause, .completed), .invalidState),
         (Refusal.publishing, .invalidState),
-        (Refusal.keepsURL(.completed), .invalidState),
+        (Refusal.keepsOption(.url, .completed), .invalidState),
         (StoreFailure.closed, .stopping),
         (StoreFailure.database(code: 13, message: "database or disk is full"), .storeFailed),
         (StoreFailure.corruptRecord(id: 3, column: "url"), .storeFailed),

@@ -33,7 +33,6 @@ public enum BusAddress: Hashable, Sendable {
     private static func withoutID(_ server: Substring) -> String {
         guard let colon = server.firstIndex(of: ":") else { return String(server) }
         let parts = server[server.index(after: colon)...].split(separator: ",")
-        return server[...colon]
-            + parts.filter { !$0.hasPrefix("guid=") }.joined(separator: ",")
+        return server[...colon] + parts.filter { !$0.hasPrefix("guid=") }.joined(separator: ",")
     }
 }

@@ -33,9 +33,7 @@ extension Link {
         loop.setWatch(Int(bitPattern: dbus_watch_get_data(watch)), isEnabled: isEnabled)
         // libdbus needs no more writing: all is sent, by this watch or by a call to send.
         guard !isClosed, !isEnabled, dbus_watch_get_flags(watch) & DBUS_WATCH_WRITABLE.rawValue != 0
-        else {
-            return
-        }
+        else { return }
         owner.enqueue { $0.outgoingShrank() }
     }
 

@@ -75,9 +75,7 @@ final class Link {
     func send(_ message: borrowing Message) throws(BusError) {
         guard isConnected else { throw .connectionClosed }
         let message = message.pointer
-        try libdbus.check("dbus_connection_send") {
-            dbus_connection_send(pointer, message, nil)
-        }
+        try libdbus.check("dbus_connection_send") { dbus_connection_send(pointer, message, nil) }
     }
 
     /// Closes the connection and removes its watches; further calls do nothing.

@@ -61,9 +61,7 @@ final class PendingReply {
         }
     }
 
-    deinit {
-        release()
-    }
+    deinit { release() }
 
     /// Resumes a task when the call ends, or now if it has ended; may be called once.
     func resumeAtEnd(_ continuation: CheckedContinuation<Result<WireReader, BusError>, Never>) {
@@ -76,9 +74,7 @@ final class PendingReply {
     }
 
     /// Abandons the call; libdbus drops a reply that arrives later.
-    func abandon(_ error: BusError) {
-        end(.failure(error))
-    }
+    func abandon(_ error: BusError) { end(.failure(error)) }
 
     private func arrived() {
         guard let pending, let reply = dbus_pending_call_steal_reply(pending) else { return }

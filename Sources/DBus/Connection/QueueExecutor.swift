@@ -11,9 +11,7 @@ public final class QueueExecutor: SerialExecutor {
     ///
     /// - Throws: `org.freedesktop.DBus.Error.Failed` if the system has no thread or descriptor
     ///   left.
-    public init() throws(BusError) {
-        loop = try EventLoop()
-    }
+    public init() throws(BusError) { loop = try EventLoop() }
 
     deinit { loop.end() }
 

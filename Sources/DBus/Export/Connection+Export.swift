@@ -42,16 +42,7 @@ extension Connection {
         at path: ObjectPath,
         _ contents: repeat each Content
     ) throws(BusError) {
-        try emit(signal, at: path, written: WireWriter(repeat each contents))
-    }
-
-    /// Sends a signal whose arguments are encoded already, in the declared types.
-    package func emit<each Content: BusType>(
-        _ signal: Signal<repeat each Content>,
-        at path: ObjectPath,
-        written contents: WireWriter
-    ) throws(BusError) {
-        try emit(signal.interface, signal.member, at: path, contents)
+        try emit(signal.interface, signal.member, at: path, WireWriter(repeat each contents))
     }
 
     /// Sends a signal without a declaration, whose arguments are encoded already.
@@ -83,6 +74,7 @@ extension Connection {
         invalidated: [String] = []
     ) throws(BusError) {
         let arguments = WireWriter(interface.rawValue, changed, invalidated)
-        try emit(Interface.propertiesChanged, at: path, written: arguments)
+        let signal = Interface.propertiesChanged
+        try emit(signal.interface, signal.member, at: path, arguments)
     }
 }

@@ -7,13 +7,13 @@
 struct ObjectTable {
     private var objects: [ObjectPath: ExportedObject] = [:]
     private var subtrees: [ObjectPath: Subtree] = [:]
-    private var children: [ObjectPath: Set<String>] = [.root: []]
 
     /// Returns what answers at a path: an object, the bare node above one, or the object that a
     /// subtree has for all of its paths; nil if nothing does.
     func object(at path: ObjectPath) -> ExportedObject? {
         if let object = objects[path] { return object }
-        return children[path] == nil ? subtree(around: path)?.object : .node
+        let isNode = path == .root || subtrees[path] != nil || !children(of: path).isEmpty
+        return isNode ? .node : subtree(around: path)?.object
     }
 
     /// Returns the subtree that a path would be an object of; nil if there is none.
@@ -26,7 +26,15 @@ struct ObjectTable {
     func subtree(below path: ObjectPath) -> Subtree? { subtrees[path] }
 
     /// Returns the path elements one level below a path, sorted, without those of a subtree.
-    func children(of path: ObjectPath) -> [String] { children[path, default: []].sorted() }
+    func children(of path: ObjectPath) -> [String] {
+        let start = path == .root ? 1 : path.rawValue.utf8.count + 1
+        var names: Set<String> = []
+        for node in Array(objects.keys) + subtrees.keys where node != path && node.hasPrefix(path) {
+            let element = node.rawValue.utf8.dropFirst(start).prefix { $0 != UInt8(ascii: "/") }
+            names.insert(String(Substring(element)))
+        }
+        return names.sorted()
+    }
 
     /// Adds an object.
     ///
@@ -36,7 +44,6 @@ struct ObjectTable {
             throw BusError(Self.inUse, "An object is already exported at \(path).")
         }
         objects[path] = object
-        makeNodes(to: path)
     }
 
     /// Adds a subtree, which cannot be removed again.
@@ -47,32 +54,11 @@ struct ObjectTable {
             throw BusError(Self.inUse, "A subtree is already exported below \(path).")
         }
         subtrees[path] = subtree
-        makeNodes(to: path)
     }
 
     private static let inUse: ErrorName = "org.freedesktop.DBus.Error.ObjectPathInUse"
 
-    private mutating func makeNodes(to path: ObjectPath) {
-        children[path, default: []].formUnion([])
-        var below = path
-        while let parent = below.parent, let element = below.lastElement {
-            children[parent, default: []].insert(element)
-            below = parent
-        }
-    }
-
-    mutating func remove(at path: ObjectPath) {
-        guard objects.removeValue(forKey: path) != nil else { return }
-        // Prefixes that no longer lead to an object are removed as well.
-        var node = path
-        while objects[node] == nil, subtrees[node] == nil, children[node, default: []].isEmpty,
-            let parent = node.parent, let element = node.lastElement
-        {
-            children[node] = nil
-            children[parent]?.remove(element)
-            node = parent
-        }
-    }
+    mutating func remove(at path: ObjectPath) { objects[path] = nil }
 }
 
 /// The interfaces of one object, its own ones before the standard ones.

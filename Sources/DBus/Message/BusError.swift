@@ -28,70 +28,54 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
 
 // The error names of the D-Bus specification and of its reference implementation (dbus-protocol.h).
 extension BusError {
-    /// An error without a name of its own.
-    public static func failed(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.Failed", message)
+    private static func standard(_ name: String, _ text: String) -> Self {
+        Self(ErrorName(checked: "org.freedesktop.DBus.Error." + name), text)
     }
+
+    /// An error without a name of its own.
+    public static func failed(_ text: String) -> Self { standard("Failed", text) }
 
     /// The arguments have the wrong types or values.
-    public static func invalidArguments(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.InvalidArgs", message)
-    }
+    public static func invalidArguments(_ text: String) -> Self { standard("InvalidArgs", text) }
 
     /// The interface has no such method.
-    public static func unknownMethod(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.UnknownMethod", message)
-    }
+    public static func unknownMethod(_ text: String) -> Self { standard("UnknownMethod", text) }
 
     /// There is no object at this path.
-    public static func unknownObject(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.UnknownObject", message)
-    }
+    public static func unknownObject(_ text: String) -> Self { standard("UnknownObject", text) }
 
     /// The object has no such interface.
-    public static func unknownInterface(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.UnknownInterface", message)
+    public static func unknownInterface(_ text: String) -> Self {
+        standard("UnknownInterface", text)
     }
 
     /// The interface has no such property.
-    public static func unknownProperty(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.UnknownProperty", message)
-    }
+    public static func unknownProperty(_ text: String) -> Self { standard("UnknownProperty", text) }
 
     /// The property can only be read.
-    public static func propertyReadOnly(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.PropertyReadOnly", message)
+    public static func propertyReadOnly(_ text: String) -> Self {
+        standard("PropertyReadOnly", text)
     }
 
     /// The caller may not do this.
-    public static func accessDenied(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.AccessDenied", message)
-    }
+    public static func accessDenied(_ text: String) -> Self { standard("AccessDenied", text) }
 
     /// No reply came in time, or the call was abandoned.
-    public static func noReply(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.NoReply", message)
-    }
+    public static func noReply(_ text: String) -> Self { standard("NoReply", text) }
 
     /// The connection to the bus has ended.
-    public static func disconnected(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.Disconnected", message)
-    }
+    public static func disconnected(_ text: String) -> Self { standard("Disconnected", text) }
 
     /// A limit of size, depth or number would be exceeded.
-    public static func limitsExceeded(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.LimitsExceeded", message)
-    }
+    public static func limitsExceeded(_ text: String) -> Self { standard("LimitsExceeded", text) }
 
     /// A reply or signal does not have the agreed contents.
-    public static func inconsistentMessage(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.InconsistentMessage", message)
+    public static func inconsistentMessage(_ text: String) -> Self {
+        standard("InconsistentMessage", text)
     }
 
     /// Memory ran out in libdbus.
-    public static func noMemory(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.NoMemory", message)
-    }
+    public static func noMemory(_ text: String) -> Self { standard("NoMemory", text) }
 
     /// Whether no reply came in time.
     ///

@@ -110,8 +110,7 @@ extension LibDBusCalls {
         let type = isTyped ? dbus_message_iter_get_signature(&inner) : nil
         defer { dbus_free(type) }
         try check("dbus_message_iter_open_container") {
-            isTyped && type == nil
-                ? 0 : dbus_message_iter_open_container(&to, code, type, &target)
+            isTyped && type == nil ? 0 : dbus_message_iter_open_container(&to, code, type, &target)
         }
         do throws(BusError) {
             try copy(&inner, &target, &descriptors)

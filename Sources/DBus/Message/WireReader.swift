@@ -254,7 +254,9 @@ public struct WireReader: Sendable {
     private mutating func arrayValue(
         _ types: inout ArraySlice<UInt8>
     ) throws(DecodingFailure) -> Value {
-        guard let end = Self.endOfFirst(types) else { throw DecodingFailure("an array of nothing") }
+        var scanner = SignatureScanner(types)
+        guard scanner.skipArray() == nil else { throw DecodingFailure("an array of nothing") }
+        let end = scanner.rest.startIndex
         // Each array stores the text of its element type.
         try reserve(end - types.startIndex)
         var element = types[..<end]
@@ -283,21 +285,6 @@ public struct WireReader: Sendable {
             value: Signature(checked: String(decoding: element.dropFirst(), as: UTF8.self)),
             entries
         )
-    }
-
-    /// Returns where the first complete type ends; nil if it does not end.
-    private static func endOfFirst(_ types: ArraySlice<UInt8>) -> Int? {
-        var open = 0
-        for place in types.indices {
-            switch TypeCode(rawValue: types[place]) {
-            case .array: continue
-            case .structureStart, .dictionaryStart: open += 1
-            case .structureEnd, .dictionaryEnd: open -= 1
-            default: break
-            }
-            if open == 0 { return place + 1 }
-        }
-        return nil
     }
 
     // MARK: Leaves

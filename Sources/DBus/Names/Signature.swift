@@ -16,7 +16,7 @@ public enum Signatures: BasicNameKind {
         guard text.utf8.count <= NameRules.maximumLength else {
             return "longer than \(NameRules.maximumLength) bytes"
         }
-        var scanner = SignatureScanner(text)
+        var scanner = SignatureScanner(text.utf8[...])
         while !scanner.isAtEnd {
             if let reason = scanner.skipType() { return reason }
         }
@@ -33,7 +33,7 @@ extension Name where Kind == Signatures {
 
     /// Whether this is exactly one complete type, as in a variant.
     public var isSingleCompleteType: Bool {
-        var scanner = SignatureScanner(rawValue)
+        var scanner = SignatureScanner(rawValue.utf8[...])
         return scanner.skipType() == nil && scanner.isAtEnd
     }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Skips the complete types of a signature, and reports the first rule that it breaks.
-struct SignatureScanner {
+struct SignatureScanner<Codes: Collection<UInt8>> where Codes.SubSequence == Codes {
     /// The deepest nesting of arrays, and of structures: D-Bus specification, "Valid Signatures".
-    static let maximumDepth = 32
+    private static var maximumDepth: Int { 32 }
 
-    private var rest: Substring.UTF8View
+    private(set) var rest: Codes
     private var arrays = 0
     private var structures = 0
 
-    init(_ text: String) { rest = text.utf8[...] }
+    init(_ codes: Codes) { rest = codes }
 
     var isAtEnd: Bool { rest.isEmpty }
 
@@ -26,7 +26,8 @@ struct SignatureScanner {
         }
     }
 
-    private mutating func skipArray() -> String? {
+    /// Skips the type of an array's elements.
+    mutating func skipArray() -> String? {
         arrays += 1
         defer { arrays -= 1 }
         guard arrays <= Self.maximumDepth else { return "more than 32 nested arrays" }

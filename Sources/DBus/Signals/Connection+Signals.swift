@@ -67,9 +67,7 @@ extension Connection {
         guard !subscriptions.isEmpty, var signal = SignalMessage(headerOf: message) else { return }
         let isOfOwner = signal.member == "NameOwnerChanged" && signal.sender == .bus
         guard isOfOwner || subscriptions.values.contains(where: { $0.matches(headerOf: signal) })
-        else {
-            return
-        }
+        else { return }
         let reader = try WireReader(bodyOf: message, libdbus: libdbus)
         let memory: Int
         do throws(DecodingFailure) {

@@ -57,7 +57,8 @@ extension Connection {
         _ interfaces: [String: some BusType],
         from manager: ObjectPath
     ) throws(BusError) {
-        try emit(Interface.interfacesAdded, at: manager, written: WireWriter(path, interfaces))
+        let signal = Interface.interfacesAdded
+        try emit(signal.interface, signal.member, at: manager, WireWriter(path, interfaces))
     }
 
     /// Announces that an object is gone.

@@ -72,8 +72,7 @@ public enum Value: Hashable, Sendable {
         case .descriptor: Signature(.unixDescriptor)
         case .array(let element, _): .array(of: element)
         case .dictionary(let key, let value, _): .dictionary(key, value)
-        case .structure(let members):
-            .structure(members.reduce(.empty) { $0 + $1.signature })
+        case .structure(let members): .structure(members.reduce(.empty) { $0 + $1.signature })
         case .variant: Signature(.variant)
         }
     }

@@ -26,7 +26,10 @@ extension Fetch {
         switch connection.judgement {
         case .begin(let version):
             begin(version, by: answer)
-            return Body(start: 0, end: version.total ?? request.endOfInterest)
+            // One byte after the size that the client expects is enough to see that the file is too
+            // long.
+            let cut = request.expectedSize.map { $0 == .max ? $0 : $0 + 1 }
+            return Body(start: 0, end: version.total ?? cut)
         case .resume(let version):
             content.goOn(version, isCompared: ask.offset == 0 && content.stored.isEmpty)
             return Body(start: ask.offset, end: ask.end ?? version.total)
@@ -95,32 +98,16 @@ extension Fetch {
         case nil, .succeeded:
             cut(to: position, as: nil, comparedFrom: start, by: answer)
             return .cut
-        // The server's file has another, unknown length.
-        case .rest(_, from: 0, to: _) where answer.tellsNoLength:
-            content.forget()
-            requests.prove(id, .failed)
-            return .worthless
-        case .rest(let version, from: 0, to: _):
+        case .rest(let version, from: 0, to: _) where !answer.tellsNoLength:
             cut(to: position, as: version, comparedFrom: start, by: answer)
             requests.prove(id, nil)
             return .cutAs(version)
+        // Another file, perhaps only one of another, unknown length.
         case .rest, .sample, .failed:
             content.forget()
             requests.prove(id, .failed)
             return .worthless
         }
-    }
-
-    /// Ends a proof whose bytes were all equal: the bytes on disk belong to the answer's version.
-    ///
-    /// - Returns: whether the host was seen to give one unchanged file several ETags; nil where
-    ///   there was nothing to prove.
-    package mutating func proven(_ id: Int) -> Bool? {
-        guard let connection = requests[id], let answer = connection.answer,
-            case .rest(let version, let start, let end) = connection.proof
-        else { return nil }
-        requests.prove(id, nil)
-        return adopt(version, from: start, to: end, by: answer)
     }
 
     /// Records that a connection's bytes are in the file up to `end`.
@@ -173,12 +160,4 @@ extension Fetch.Answer {
     fileprivate var tellsNoLength: Bool {
         [200, 203].contains(facts.status) && facts.contentLength.bytes == nil
     }
-}
-
-extension TaskRequest {
-    /// Where a body of unknown length is cut: one byte after the size that the client expects,
-    /// which is enough to see that the file is too long.
-    ///
-    /// Nil where the client expects no size.
-    fileprivate var endOfInterest: Int64? { expectedSize.map { $0 == .max ? $0 : $0 + 1 } }
 }

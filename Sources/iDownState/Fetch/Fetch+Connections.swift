@@ -16,31 +16,26 @@ extension Fetch {
     ///
     /// - Parameters:
     ///   - lead: the lead connection.
-    ///   - host: the host that answers it.
     ///   - isByHTTP2: whether the answer came by HTTP/2.
-    ///   - chosen: how many connections the user chose; nil lets ``RampUp`` find the number.
     ///   - useful: how many connections were useful at this host before.
     ///   - now: a reading of a clock that only goes forward.
     /// - Returns: whether further connections may join.
     package mutating func allowJoining(
         _ lead: Int,
-        answeredBy host: Origin,
         isByHTTP2: Bool = false,
-        chosen: Int?,
         useful: UsefulConnections? = nil,
         at now: Duration
     ) -> Bool {
         let known = content.known
-        guard let lead = requests[lead], lead.bringsFile, sources.isHTTP(lead.route.source),
-            let total = known.total, !known.refusesRanges, !hasSeveralVersions,
-            known.strongValidator != nil || hasDigest,
-            !isByHTTP2 || !requests.isByHTTP2(host),
+        guard let lead = requests[lead], let answer = lead.answer, lead.bringsFile,
+            sources.isHTTP(lead.route.source), let total = known.total, !known.refusesRanges,
+            !hasSeveralVersions, known.strongValidator != nil || hasDigest,
+            !isByHTTP2 || !requests.isByHTTP2(answer.host),
             total - content.stored.byteCount > RampUp.smallestRest
         else { return false }
         requests.joining = Joining(
             source: lead.route.source,
             headTime: now - lead.startedAt,
-            chosen: chosen,
             known: useful,
             stored: content.stored.byteCount,
             at: now
@@ -168,11 +163,7 @@ extension Fetch {
     }
 
     /// Records how a joining connection has ended, and returns the steps to take.
-    package mutating func ended(
-        _ id: Int,
-        _ end: JoinedEnd,
-        at now: Duration
-    ) -> [Requests.Step] {
+    package mutating func ended(_ id: Int, _ end: JoinedEnd, at now: Duration) -> [Requests.Step] {
         guard let connection = requests[id] else { return [] }
         switch end {
         case .empty(let isRefusal):
@@ -210,8 +201,9 @@ extension Fetch {
             if let joining = requests.joining, let found = joining.finding {
                 steps.append(.learned(found, at: joining.source))
             }
+            let cuts = requests.open.count(where: \.isCut)
             for step in plan.steps { steps += perform(step, &look) }
-            guard plan.steps.contains(where: \.isEnd) else { break }
+            guard requests.open.count(where: \.isCut) > cuts else { break }
         }
         return steps
     }
@@ -234,10 +226,8 @@ extension Fetch {
         _ look: inout Joining.Look
     ) -> [Requests.Step] {
         switch step {
-        case .open(let range):
-            return ask(for: range, as: .gap, &look)
-        case .split(let id, let range):
-            return ask(for: range, as: .split(of: id), &look)
+        case .open(let range): return ask(for: range, as: .gap, &look)
+        case .split(let id, let range): return ask(for: range, as: .split(of: id), &look)
         case .extend(let id, let end): return [.extend(id, to: end)]
         case .race(let id, let range):
             let slow = requests[id]
@@ -290,25 +280,11 @@ extension Fetch {
         for index in look.places.indices where look.places[index].host == place.host {
             look.places[index].room -= 1
         }
-        let route = Requests.Route(
-            ask(for: range, of: place.source),
-            as: role,
-            from: place.source
-        )
+        let route = Requests.Route(ask(for: range, of: place.source), as: role, from: place.source)
         return [connect(route, .toSource, at: look.now)]
     }
 
     private func load(of source: Int) -> Int {
         requests.open.count { $0.route.source == source && !$0.isCut }
-    }
-}
-
-extension SegmentPlan.Step {
-    /// Whether the step ends a connection.
-    fileprivate var isEnd: Bool {
-        switch self {
-        case .cut, .replace: true
-        case .open, .split, .extend, .race: false
-        }
     }
 }

@@ -8,15 +8,11 @@ package struct Fetch: Hashable, Sendable {
     /// The head of an answer, and the request that it belongs to.
     package struct Answer: Hashable, Sendable {
         package var facts: ResponseFacts
-        package var ask: Ask
-        /// The source whose URL was asked first; redirects may have led to another host.
-        package var source: Int
+        package var route: Requests.Route
         /// The host that answers.
         package var host: Origin
         /// The path of the URL that answers: an ETag is unique for one path only.
         package var path = ""
-        /// Whether the answer came over the lead connection.
-        package var isLead: Bool
         /// Whether the answer came over a connection that was made to see its ETag.
         package var isForTag = false
         /// Whether the file itself is compressed: its Content-Encoding then belongs to the file.
@@ -27,18 +23,16 @@ package struct Fetch: Hashable, Sendable {
         /// The codings to remove from the body, in the order in which they were applied.
         package var codings: [ContentCoding] { facts.codings(keepsEncoding: keepsEncoding) }
 
-        package init(
-            _ facts: ResponseFacts,
-            to ask: Ask,
-            from source: Int,
-            at host: Origin,
-            isLead: Bool
-        ) {
+        /// The source whose URL was asked first; redirects may have led to another host.
+        var source: Int { route.source }
+
+        /// Whether the answer came over the lead connection.
+        var isLead: Bool { route.role == .lead }
+
+        package init(_ facts: ResponseFacts, on route: Requests.Route, at host: Origin) {
             self.facts = facts
-            self.ask = ask
-            self.source = source
+            self.route = route
             self.host = host
-            self.isLead = isLead
         }
     }
 
@@ -277,7 +271,7 @@ package struct Fetch: Hashable, Sendable {
         }
         noteTag(of: facts, in: answer)
         let judgement = facts.judge(
-            asked: answer.ask,
+            asked: answer.route.ask,
             known: content.known,
             onDisk: content.stored,
             otherTag: meaningOfAnotherTag(in: answer),
@@ -316,7 +310,8 @@ package struct Fetch: Hashable, Sendable {
             content.noteHomeDigest(facts.contentEncoding == nil ? facts.checksum : nil)
         }
         if needsOneAnswer, !sources.isHTTP(answer.source) {
-            facts = facts.inOneAnswer
+            // Nothing joins, and no range is asked for.
+            (facts.acceptsRanges, facts.refusesRanges) = (false, true)
             if distrustsSize { facts.contentLength = .unknown }
         }
         guard isVouchedFor(answer.source), known.total != nil,
@@ -436,16 +431,15 @@ package struct Fetch: Hashable, Sendable {
         noteOverwrite(lost: lost, of: owner, to: answer.source)
     }
 
-    /// Records that the bytes on disk before `end` belong to `version`: the answer's bytes from
-    /// `start` on were equal.
+    /// Ends a proof whose bytes were all equal: the bytes on disk belong to the answer's version.
     ///
-    /// - Returns: whether the host was seen to give one unchanged file several ETags.
-    mutating func adopt(
-        _ version: RemoteVersion,
-        from start: Int64,
-        to end: Int64,
-        by answer: Answer
-    ) -> Bool {
+    /// - Returns: whether the host was seen to give one unchanged file several ETags; nil where
+    ///   there was nothing to prove.
+    package mutating func proven(_ id: Int) -> Bool? {
+        guard let connection = requests[id], let answer = connection.answer,
+            case .rest(let version, let start, let end) = connection.proof
+        else { return nil }
+        requests.prove(id, nil)
         // Bytes after the first gap were not compared: they are fetched again.
         if start == 0 { content.truncate(to: end) }
         let showsTags =
@@ -552,15 +546,5 @@ package struct Fetch: Hashable, Sendable {
         case .ask, .end: break
         }
         return next
-    }
-}
-
-extension ResponseFacts {
-    /// The same head without ranges: nothing joins, and no range is asked for.
-    fileprivate var inOneAnswer: ResponseFacts {
-        var facts = self
-        facts.acceptsRanges = false
-        facts.refusesRanges = true
-        return facts
     }
 }

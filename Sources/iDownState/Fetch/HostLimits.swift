@@ -76,9 +76,7 @@ package struct HostLimits: Sendable {
 
     /// Counts a new connection.
     package mutating func opened(_ host: String, at now: Duration) {
-        if hosts[host] == nil { makeRoom() }
-        hosts[host, default: Host()].open += 1
-        forgetWhatIsStale(host, at: now)
+        change(host, at: now) { $0.open += 1 }
     }
 
     /// Counts a connection as closed.
@@ -118,18 +116,16 @@ package struct HostLimits: Sendable {
         retryAfter: Duration?,
         at now: Duration
     ) {
-        forgetWhatIsStale(host, at: now)
-        var known = hosts[host] ?? Host()
-        if !wasClosed { known.turnedAway = min(known.open, known.turnedAway + 1) }
-        let lately = known.closings.count { now - $0 <= Self.lag }
-        let served = known.open - known.turnedAway + lately
-        known.limit = max(1, min(known.limit ?? Self.most, served))
-        known.learned = now
-        if let retryAfter, retryAfter > .zero {
+        change(host, at: now) { known in
+            if !wasClosed { known.turnedAway = min(known.open, known.turnedAway + 1) }
+            let lately = known.closings.count { now - $0 <= Self.lag }
+            let served = known.open - known.turnedAway + lately
+            known.limit = max(1, min(known.limit ?? Self.most, served))
+            known.learned = now
+            guard let retryAfter, retryAfter > .zero else { return }
             let until = now + min(retryAfter, Self.longestQuiet)
             known.quietUntil = max(known.quietUntil ?? until, until)
         }
-        hosts[host] = known
     }
 
     /// Records how many connections ``RampUp`` found useful.
@@ -138,17 +134,12 @@ package struct HostLimits: Sendable {
         useful: UsefulConnections,
         at now: Duration
     ) {
-        forgetWhatIsStale(host, at: now)
-        hosts[host, default: Host()].useful = useful
-        hosts[host]?.learned = now
+        change(host, at: now) { ($0.useful, $0.learned) = (useful, now) }
     }
 
     /// Records that the host gave one unchanged file several ETags.
     package mutating func givesSeveralTags(_ host: String, at now: Duration) {
-        if hosts[host] == nil { makeRoom() }
-        forgetWhatIsStale(host, at: now)
-        hosts[host, default: Host()].hasSeveralTags = true
-        hosts[host]?.learned = now
+        change(host, at: now) { ($0.hasSeveralTags, $0.learned) = (true, now) }
     }
 
     // MARK: From one run of the service to the next
@@ -195,11 +186,15 @@ package struct HostLimits: Sendable {
         now - host.learned < Self.memory
     }
 
-    private mutating func forgetWhatIsStale(_ host: String, at now: Duration) {
-        guard let known = hosts[host], !isFresh(known, at: now) else { return }
-        hosts[host]?.limit = nil
-        hosts[host]?.useful = nil
-        hosts[host]?.hasSeveralTags = false
+    /// Changes what is known of a host, without what is no longer believed.
+    private mutating func change(_ host: String, at now: Duration, _ body: (inout Host) -> Void) {
+        if hosts[host] == nil { makeRoom() }
+        var known = hosts[host] ?? Host()
+        if !isFresh(known, at: now) {
+            (known.limit, known.useful, known.hasSeveralTags) = (nil, nil, false)
+        }
+        body(&known)
+        hosts[host] = known
     }
 
     /// Forgets, of the hosts without open connections, the one whose knowledge is the oldest.

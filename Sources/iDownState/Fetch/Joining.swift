@@ -102,7 +102,8 @@ package struct Joining: Hashable, Sendable {
     /// found no new number.
     package private(set) var finding: UsefulConnections?
     private var rampUp: RampUp
-    /// The number of connections that the user chose; nil lets ``RampUp`` find the number.
+    /// The number of connections that the user chose, by the last look; nil before the first one,
+    /// and where ``RampUp`` finds the number.
     private var chosen: Int?
     /// Measures the rate of all connections together.
     private var meter: RateMeter
@@ -117,22 +118,19 @@ package struct Joining: Hashable, Sendable {
     /// - Parameters:
     ///   - source: the source of the lead connection.
     ///   - headTime: how long the lead connection waited for the head of its answer.
-    ///   - chosen: how many connections the user chose; nil lets ``RampUp`` find the number.
     ///   - known: how many connections were useful at this host before.
     ///   - stored: the number of bytes on disk.
     ///   - now: a reading of a clock that only goes forward.
     package init(
         source: Int,
         headTime: Duration,
-        chosen: Int? = nil,
         known: UsefulConnections? = nil,
         stored: Int64 = 0,
         at now: Duration
     ) {
         self.source = source
-        self.chosen = chosen
         self.headTime = headTime
-        rampUp = RampUp(known: chosen.map { UsefulConnections($0) } ?? known, at: now)
+        rampUp = RampUp(known: known, at: now)
         meter = RateMeter(count: stored, at: now)
     }
 
@@ -232,9 +230,7 @@ package struct Joining: Hashable, Sendable {
 
     /// Whether a head is so late that the connection is given up where no other is open: some hosts
     /// accept connections and never answer them.
-    package func isSilence(_ age: Duration) -> Bool {
-        age > max(Self.longestSilence, headTime * 8)
-    }
+    package func isSilence(_ age: Duration) -> Bool { age > max(Self.longestSilence, headTime * 8) }
 
     // MARK: How joining connections fare
 

@@ -145,8 +145,7 @@ private struct Judge {
                 return refuseRange("holds a part of the file but has not status 206")
             }
             return judgeWhole(total: facts.contentLength.bytes)
-        case 206:
-            return judgePartial()
+        case 206: return judgePartial()
         case 301, 302, 303, 307, 308:
             if facts.hasSeveralLocations {
                 return .fail(.badResponse("redirects to several URLs at once"))
@@ -155,14 +154,11 @@ private struct Judge {
                 return .fail(.badResponse("redirects, but to no URL"))
             }
             return .redirect(to: location)
-        case 416:
-            return judgeUnsatisfied()
+        case 416: return judgeUnsatisfied()
         case _ where ask.isPartial && Self.objectsToRange(facts.status):
             return .askAgain(.whole, known.withoutRanges)
-        case 100..<400:
-            return .fail(.badResponse("is HTTP \(facts.status), which carries no file"))
-        default:
-            return .fail(.status(facts.status, retryAfter: facts.retryAfter))
+        case 100..<400: return .fail(.badResponse("is HTTP \(facts.status), which carries no file"))
+        default: return .fail(.status(facts.status, retryAfter: facts.retryAfter))
         }
     }
 
@@ -274,14 +270,10 @@ private struct Judge {
         guard case .satisfied(let range, let total) = facts.contentRange else {
             return refuseRange("has no readable Content-Range")
         }
-        if facts.contentEncoding != nil {
-            return refuseRange("is a range with a Content-Encoding")
-        }
+        if facts.contentEncoding != nil { return refuseRange("is a range with a Content-Encoding") }
         guard range.first == ask.offset, range.end <= total ?? known.total ?? .max,
             range.length == facts.contentLength.bytes ?? range.length
-        else {
-            return refuseRange("holds another range than the requested one")
-        }
+        else { return refuseRange("holds another range than the requested one") }
         guard ask.isPartial else {
             // No range was requested, but one that covers the whole file is as good as a 200.
             guard let total, range.length == total else {
@@ -296,25 +288,19 @@ private struct Judge {
             return .fail(.linkExpired)
         }
         switch (ask, likeness) {
-        case (_, .changed), (.whole, _):
-            return .askAgain(.whole, known)
-        case (.part, .unproven) where digestTells:
-            return .resume(known.withRanges)
+        case (_, .changed), (.whole, _): return .askAgain(.whole, known)
+        case (.part, .unproven) where digestTells: return .resume(known.withRanges)
         case (.rest, .same), (.part, .same):
             var same = known.withRanges
             same.checksum = known.checksum ?? facts.checksum
             return .resume(same)
         case (.rest, .unproven), (.part, .unproven):
             return .askAgain(.proof(for: onDisk, upTo: known.total ?? 0), known)
-        case (.overlap, .same):
-            return .prove(known.withRanges, from: ask.offset)
-        case (.overlap, .unproven):
-            return .prove(known.proven(as: version), from: ask.offset)
+        case (.overlap, .same): return .prove(known.withRanges, from: ask.offset)
+        case (.overlap, .unproven): return .prove(known.proven(as: version), from: ask.offset)
         case (.sample(let sample), .same), (.sample(let sample), .unproven),
             (.ending(let sample), .same), (.ending(let sample), .unproven):
-            guard range == sample else {
-                return refuseRange("holds less than the requested range")
-            }
+            guard range == sample else { return refuseRange("holds less than the requested range") }
             return .check
         }
     }

@@ -38,9 +38,7 @@ package struct Questions: Hashable, Sendable {
     ///   - fetch: what is known of the file.
     ///   - isOfCopy: whether the file on disk is a copy that may differ from the recorded file, and
     ///     is proven first.
-    package init(_ fetch: Fetch, isOfCopy: Bool) {
-        goal = Self.goal(in: fetch, isOfCopy: isOfCopy)
-    }
+    package init(_ fetch: Fetch, isOfCopy: Bool) { goal = Self.goal(in: fetch, isOfCopy: isOfCopy) }
 
     private static func goal(in fetch: Fetch, isOfCopy: Bool) -> Ask {
         let ask = fetch.firstAsk

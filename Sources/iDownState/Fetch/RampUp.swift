@@ -113,16 +113,13 @@ package struct RampUp: Hashable, Sendable {
         Double(rate) >= Double(other) * worthwhile
     }
 
+    /// Whether more connections are allowed, and enough bytes and time are left for them to be
+    /// useful.
     private func shouldStep(_ reading: Reading, ceiling: Int, at now: Duration) -> Bool {
-        guard wanted < ceiling, reading.open >= wanted else { return false }
-        guard now - lastChange >= max(Self.shortestStep, reading.headTime) else { return false }
-        return Self.isLongEnough(reading)
-    }
-
-    /// Whether enough bytes and time are left for a further connection to be useful.
-    package static func isLongEnough(_ reading: Reading) -> Bool {
-        guard reading.bytesLeft > smallestRest else { return false }
+        guard wanted < ceiling, reading.open >= wanted, reading.bytesLeft > Self.smallestRest,
+            now - lastChange >= max(Self.shortestStep, reading.headTime)
+        else { return false }
         guard let rate = reading.bytesPerSecond, rate > 0 else { return true }
-        return Double(reading.bytesLeft) / Double(rate) > shortestTime / .seconds(1)
+        return Double(reading.bytesLeft) / Double(rate) > Self.shortestTime / .seconds(1)
     }
 }

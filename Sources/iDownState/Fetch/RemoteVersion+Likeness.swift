@@ -105,9 +105,7 @@ private enum SpokenTypes {
         "application/xml",
     ]
 
-    static func include(_ type: String) -> Bool {
-        pages.contains(type) || messages.contains(type)
-    }
+    static func include(_ type: String) -> Bool { pages.contains(type) || messages.contains(type) }
 }
 
 extension Failure {

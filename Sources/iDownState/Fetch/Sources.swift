@@ -79,19 +79,6 @@ package struct Sources: Hashable, Sendable {
         fileprivate var isAboutSeveral: Bool { hasDoubts || !named.isEmpty }
     }
 
-    /// The failure of a source that has brought no file in this attempt.
-    private struct Refusal: Hashable, Sendable {
-        let failure: Failure
-        /// Whether the failure is transient and there are bytes on disk to continue with.
-        let hasHope: Bool
-    }
-
-    /// The pause that a source's host asked for.
-    private struct Rest: Hashable, Sendable {
-        let time: Duration
-        let isHome: Bool
-    }
-
     /// The most mirrors of a task; more that servers offer are ignored (contract, Limits).
     package static let mostMirrors = 100
     /// How often in a row pieces with a wrong hash are fetched again without mending any, each time
@@ -119,8 +106,14 @@ package struct Sources: Hashable, Sendable {
     /// What this attempt and earlier ones have learned; `owner` and `named` are the last attempt's.
     private var learned: Memory
 
-    private var refusals: [Refusal] = []
-    private var rest: Rest?
+    /// The failures of the sources that have brought no file in this attempt.
+    private var failures: [Failure] = []
+    /// The first of them that is transient while there are bytes on disk to continue with.
+    private var hope: Failure?
+    /// The first pause that a source's host asked for, and whether it was the host of the task's own
+    /// URL.
+    private var rest: Duration?
+    private var restsAtHome = false
     private var repairs = 0
     /// The bytes of the pieces that had a wrong hash last.
     private var badBytes = Int64.max
@@ -329,7 +322,7 @@ package struct Sources: Hashable, Sendable {
             return goOn(after: failure, stored, givingUp: isWrong && isItsOwn)
         case .rests(let time):
             // The pause concerns this host only; of several pauses the first one counts.
-            rest = rest ?? Rest(time: time, isHome: isAtHome)
+            if rest == nil { (rest, restsAtHome) = (time, isAtHome) }
             return rotatesPast() ? .ask(givingUp: false) : .end(end, givingUp: false)
         }
     }
@@ -348,8 +341,8 @@ package struct Sources: Hashable, Sendable {
         givingUp isWorthless: Bool
     ) -> Next {
         if isAtHome, !failure.isTransient { homeHasNone = true }
-        let hasHope = failure.isTransient && !stored.isEmpty
-        refusals.append(Refusal(failure: failure, hasHope: hasHope))
+        failures.append(failure)
+        if failure.isTransient, !stored.isEmpty { hope = hope ?? failure }
         guard rotatesPast() else {
             // If the task fails with a wrong file, its bytes stay for the user to look at.
             let end = end
@@ -382,7 +375,7 @@ package struct Sources: Hashable, Sendable {
     private mutating func rotatesPast() -> Bool {
         failed.insert(position)
         if rotatesToUnfailed() { return true }
-        guard rest == nil, !refusals.contains(where: \.hasHope) else { return false }
+        guard rest == nil, hope == nil else { return false }
         failed.subtract(askedLast)
         askedLast = []
         return rotatesToUnfailed()
@@ -404,8 +397,8 @@ package struct Sources: Hashable, Sendable {
     private var end: TransferEnd {
         // A source that asked for a pause may still have the file. If it is the task's own URL, the
         // failures of mirrors do not count; if it is a mirror, transient failures are retried.
-        guard let rest, rest.isHome || !verdict.isTransient else { return .failed(verdict) }
-        return .held(.hostRests(for: rest.time))
+        guard let rest, restsAtHome || !verdict.isTransient else { return .failed(verdict) }
+        return .held(.hostRests(for: rest))
     }
 
     /// Why an attempt failed in which every source failed.
@@ -415,8 +408,7 @@ package struct Sources: Hashable, Sendable {
     /// file of another length, or instead a refusal that a fresh link may overcome; the first
     /// failure, which is that of the task's own URL.
     private var verdict: Failure {
-        if let hope = refusals.first(where: \.hasHope) { return hope.failure }
-        let failures = refusals.map(\.failure)
+        if let hope { return hope }
         let refusal = failures.first {
             $0.code == .serverForbidden || $0.code == .serverAuthRequired
         }

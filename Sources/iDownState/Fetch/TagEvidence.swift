@@ -61,11 +61,7 @@ package struct TagEvidence: Hashable, Sendable {
     ///   - tag: the answer's ETag; nil where it has none.
     ///   - recorded: the recorded ETag.
     ///   - isNewConnection: whether the connection was made to see the ETag.
-    package mutating func note(
-        _ tag: EntityTag?,
-        recorded: EntityTag,
-        isNewConnection: Bool
-    ) {
+    package mutating func note(_ tag: EntityTag?, recorded: EntityTag, isNewConnection: Bool) {
         if isNewConnection { answersLeft = max(0, answersLeft - 1) }
         guard let tag, !tag.matches(recorded) || !seen.isEmpty else { return }
         seen.insert(tag.opaque)

@@ -2,10 +2,8 @@
 
 /// Why a transfer ends without a file.
 package enum TransferEnd: Error, Hashable, Sendable {
-    /// The user or the service stopped it.
+    /// The user or the service stopped it, or the task is in a later attempt: its result is dropped.
     case stopped
-    /// The task is in a later attempt, and the result of this one is dropped.
-    case superseded
     case failed(Failure)
     /// It cannot continue for now, and the cause is not the task.
     case held(Obstacle)

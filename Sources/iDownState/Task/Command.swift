@@ -11,9 +11,8 @@ package enum Command: String, CaseIterable, Sendable {
 package enum Refusal: Error, Hashable, Sendable {
     /// The command does not apply in this state: the contract's `InvalidState`.
     case invalidState(Command, TaskState.Kind)
-    /// A task in this state fetches nothing, so its URL cannot be changed: `InvalidState` too.
-    case keepsURL(TaskState.Kind)
-    /// The option cannot be changed in this state: `InvalidState` too.
+    /// The option cannot be changed in this state, the URL where the task fetches nothing:
+    /// `InvalidState` too.
     case keepsOption(TaskEdit.Option, TaskState.Kind)
     /// The command needs a finished file, which only a completed task has.
     case unfinished(TaskState.Kind)

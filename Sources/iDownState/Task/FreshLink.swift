@@ -1,32 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A link that a browser hands over and that may lead to the file of an unfinished task.
-///
-/// It has to come from the same page and to offer the same name and size at the same scheme, host
-/// and port. A page of another site cannot name that page as its own. The caller has to know
-/// whether one browser profile has handed both links over.
-package struct FreshLink: Hashable, Sendable {
-    private let request: TaskRequest
-    private let file: OfferedFile
-
-    /// - Parameters:
-    ///   - request: the request of the new download.
-    ///   - file: the answer to it.
-    package init(_ request: TaskRequest, to file: OfferedFile) {
-        self.request = request
-        self.file = file
-    }
-
-    /// Whether the link fits a task that is unfinished or whose link has expired.
+extension OfferedFile {
+    /// Whether the link that gave this file, which a browser hands over, fits a task that is
+    /// unfinished or whose link has expired.
     ///
-    /// The user is then asked whether to continue the task.
-    package func mayContinue(_ task: TaskRecord) -> Bool {
+    /// It has to come from the same page and to offer the same name and size at the same scheme,
+    /// host and port. A page of another site cannot name that page as its own. The caller has to
+    /// know whether one browser profile has handed both links over. The user is then asked whether
+    /// to continue the task.
+    ///
+    /// - Parameters:
+    ///   - task: the task.
+    ///   - request: the request of the new download, which this file answers.
+    /// - Returns: whether the link fits.
+    package func mayContinue(_ task: TaskRecord, by request: TaskRequest) -> Bool {
         guard Self.isWanted(by: task), !task.request.isPrivate, !request.isPrivate,
             let origin = request.origin, origin == task.request.origin,
             let page = request.referrer, page == task.request.referrer, Self.isPage(page),
-            let total = file.version.total, total == task.remote.total
+            let total = version.total, total == task.remote.total
         else { return false }
-        return (request.fileName ?? file.name) == (task.request.fileName ?? task.file?.name)
+        return (request.fileName ?? name) == (task.request.fileName ?? task.file?.name)
     }
 
     private static func isWanted(by task: TaskRecord) -> Bool {

@@ -29,11 +29,7 @@ package enum Scheduler {
     ///   - running: the tasks that run.
     ///   - candidates: tasks that may start, best first; at most `slots` are read.
     /// - Returns: starts or displacements, in the order to carry them out.
-    package static func decide(
-        slots: Int,
-        running: [Running],
-        candidates: [TaskID]
-    ) -> [Decision] {
+    package static func decide(slots: Int, running: [Running], candidates: [TaskID]) -> [Decision] {
         let surplus = running.count - slots
         guard surplus <= 0 else {
             return

@@ -44,10 +44,8 @@ extension TaskRecord {
         case .downloading:
             state = .paused
             return [.persist, .stopTransfer(attempt), .announce, .fillSlots]
-        case .paused:
-            return []
-        case .failed, .completed, .cancelled:
-            throw .invalidState(.pause, state.kind)
+        case .paused: return []
+        case .failed, .completed, .cancelled: throw .invalidState(.pause, state.kind)
         }
     }
 
@@ -61,10 +59,8 @@ extension TaskRecord {
 
     private mutating func retry() throws(Refusal) -> [Effect] {
         switch state {
-        case .waiting(.queue), .downloading:
-            return []
-        case .waiting, .paused, .failed, .cancelled:
-            return restart()
+        case .waiting(.queue), .downloading: return []
+        case .waiting, .paused, .failed, .cancelled: return restart()
         case .completed:
             // The finished file stays where it is. The next one gets a free name beside it, even if
             // the request said to fail in this case.

@@ -3,10 +3,10 @@
 extension TaskRecord {
     /// Checks that these options can be changed in the task's state.
     ///
-    /// - Throws: `keepsURL` or `keepsOption`, for the first option that cannot.
+    /// - Throws: `keepsOption`, for the first option that cannot.
     package func check(_ options: [TaskEdit.Option]) throws(Refusal) {
         for option in options where !option.isAccepted(in: state.kind) {
-            throw option == .url ? .keepsURL(state.kind) : .keepsOption(option, state.kind)
+            throw .keepsOption(option, state.kind)
         }
     }
 

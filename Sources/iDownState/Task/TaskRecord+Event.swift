@@ -22,7 +22,7 @@ extension TaskRecord {
         case .displaced: displace()
         case .held(let obstacle): meet(obstacle, at: now)
         case .released: requeue { Hold.byTheWorld.contains($0) }
-        case .retryDue: requeue { TaskState.waiting($0).isBackOff }
+        case .retryDue: requeue { $0.retryAt != nil }
         case .serviceStarted: comeBack(at: now)
         case .partialFound(let size): measurePartial(size)
         case .publicationFound(let name, let size): findPublication(name, size, at: now)
@@ -60,14 +60,12 @@ extension TaskRecord {
     private mutating func meet(_ obstacle: Obstacle, at now: WallTime) -> [Effect] {
         guard !isPublishing, !isDeleting else { return [] }
         switch state {
-        case .waiting(.queue):
-            return hold(by: obstacle, at: now)
+        case .waiting(.queue): return hold(by: obstacle, at: now)
         case .downloading:
             var effects = hold(by: obstacle, at: now)
             effects.insert(.stopTransfer(attempt), at: 1)
             return effects + [.fillSlots]
-        case .waiting, .paused, .completed, .failed, .cancelled:
-            return []
+        case .waiting, .paused, .completed, .failed, .cancelled: return []
         }
     }
 

@@ -18,15 +18,23 @@ extension TaskRecord {
         }
         guard number == attempt else { return [] }
         switch event {
-        case .opened(let file, let remote, let kept): return open(file, remote, kept)
-        case .arrived(let file, let remote): return arrive(file, remote)
         case .checkpointed(let segments): return checkpoint(segments)
-        case .listed(let tasks): return list(tasks)
-        case .publishing(let name): return beginPublication(name)
         case .completed(let name, let size, let integrity, let folder):
             guard case .publish = intent else { return [] }
             if let folder { request.directory = folder }
             return complete(name, size, integrity, at: now)
+        // Of a stopped transfer nothing else counts.
+        case _ where state != .downloading: return []
+        case .opened(let file, let remote, let kept): return open(file, remote, kept)
+        case .arrived(let file, let remote): return arrive(file, remote)
+        case .listed(let tasks):
+            listedTasks = tasks
+            return [.persist, .announce]
+        case .publishing(let name):
+            guard file != nil else { return [] }
+            // The event comes again with the next name where a name is taken.
+            intent = .publish(name: name)
+            return [.persist, .fillSlots]
         case .failed(let failure): return fail(failure, at: now, jitter: jitter, took)
         case .held(let obstacle): return holdTransfer(by: obstacle, at: now)
         }
@@ -37,7 +45,6 @@ extension TaskRecord {
         _ remote: RemoteVersion,
         _ kept: SegmentMap
     ) -> [Effect] {
-        guard state == .downloading else { return [] }
         // The file of an earlier attempt was not published: the transfer has checked that.
         intent = nil
         self.file = file
@@ -48,7 +55,6 @@ extension TaskRecord {
     }
 
     private mutating func arrive(_ file: LocalFile, _ remote: RemoteVersion) -> [Effect] {
-        guard state == .downloading else { return [] }
         intent = .publish(name: file.name)
         self.file = file
         self.remote = remote
@@ -63,28 +69,13 @@ extension TaskRecord {
     ///
     /// One of a stopped transfer counts too, because its bytes are on disk.
     private mutating func checkpoint(_ segments: SegmentMap) -> [Effect] {
-        guard state != .completed, state != .cancelled, file != nil, !isDeleting else {
-            return []
-        }
+        guard state != .completed, state != .cancelled, file != nil, !isDeleting else { return [] }
         keep(segments)
         let tries = tries
         noteProgress()
         // Progress is announced at its own pace; what a stopped transfer has kept, immediately.
         let isProgress = state == .downloading && self.tries == tries
         return isProgress ? [.persist] : [.persist, .announce]
-    }
-
-    private mutating func list(_ tasks: [TaskID]) -> [Effect] {
-        guard state == .downloading else { return [] }
-        listedTasks = tasks
-        return [.persist, .announce]
-    }
-
-    private mutating func beginPublication(_ name: String) -> [Effect] {
-        guard state == .downloading, file != nil else { return [] }
-        // The event comes again with the next name where a name is taken.
-        intent = .publish(name: name)
-        return [.persist, .fillSlots]
     }
 
     /// Takes the bytes that the file has now.
@@ -106,7 +97,6 @@ extension TaskRecord {
 
     /// Holds the task, and keeps its bytes and its count of tries.
     private mutating func holdTransfer(by obstacle: Obstacle, at now: WallTime) -> [Effect] {
-        guard state == .downloading else { return [] }
         noteProgress()
         return hold(by: obstacle, at: now) + [.fillSlots]
     }
@@ -117,7 +107,6 @@ extension TaskRecord {
         jitter: Double,
         _ took: Duration
     ) -> [Effect] {
-        guard state == .downloading else { return [] }
         hostHasAnswered = hostHasAnswered || failure.isAfterAnswer
         // A full disk is not a failed try: the task waits for space.
         if failure.neededSpace != nil { return holdTransfer(by: .diskFull(failure), at: now) }
@@ -130,8 +119,7 @@ extension TaskRecord {
         self.failure = failure
         self.failure?.isAfterAnswer = false
         switch RetryPolicy.verdict(on: failure, stretch, jitter: jitter) {
-        case .giveUp(let failure):
-            return failForGood(of: failure) + [.fillSlots]
+        case .giveUp(let failure): return failForGood(of: failure) + [.fillSlots]
         case .retry(let wait):
             // A task that gives up keeps the wrong bytes until a command restarts it.
             if failure.code.spoilsContent { forgetContent() }

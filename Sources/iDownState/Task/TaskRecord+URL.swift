@@ -16,16 +16,14 @@ extension TaskRecord {
         let isNew = url != request.url
         if isNew { take(url, isSameOrigin: isSameOrigin) }
         switch state {
-        case .waiting(.queue), .paused, .completed, .cancelled:
-            return false
+        case .waiting(.queue), .paused, .completed, .cancelled: return false
         case .downloading:
             if isNew { forgetFailures() }
             return false
         case .waiting where !isNew:
             // The task waits because of this very link.
             return false
-        case .failed, .waiting:
-            return restart().contains(.fillSlots)
+        case .failed, .waiting: return restart().contains(.fillSlots)
         }
     }
 

@@ -80,10 +80,7 @@ package enum TaskState: Hashable, Sendable {
     }
 
     /// Whether the task waits for its next try.
-    package var isBackOff: Bool {
-        if case .waiting(.retry) = self { return true }
-        return false
-    }
+    package var isBackOff: Bool { hold?.retryAt != nil }
 
     /// Whether adding the same file again returns this task.
     package var isUnfinished: Bool {

@@ -95,13 +95,11 @@ final class ContentDecoder: @unchecked Sendable {
             }
             let verdict = store(UnsafeRawBufferPointer(rebasing: piece[..<filled]))
             switch verdict {
-            case .taken, .kept:
-                filled = 0
+            case .taken, .kept: filled = 0
             case .pause:
                 absorbed = max(absorbed, bytes.count - rest.count)
                 return .pause
-            case .abort:
-                return .abort
+            case .abort: return .abort
             }
         }
     }
@@ -132,10 +130,7 @@ private final class Stage {
         case .zstd: decoder = try ZstdDecoder()
         }
         self.source = source
-        buffer = .allocate(
-            byteCount: source == nil ? 0 : ContentDecoder.pieceSize,
-            alignment: 16
-        )
+        buffer = .allocate(byteCount: source == nil ? 0 : ContentDecoder.pieceSize, alignment: 16)
     }
 
     deinit { buffer.deallocate() }

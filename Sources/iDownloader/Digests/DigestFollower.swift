@@ -23,9 +23,8 @@ final class DigestFollower: Sendable {
         /// Increases when the digest starts again, so that the result of a slice of an earlier
         /// digest is discarded.
         var generation = 0
+        /// Whether the thread follows, or is about to.
         var isWorking = false
-        var failure: FileError?
-        var waiters: [(offset: Int64, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     let part: PartFile
@@ -59,26 +58,7 @@ final class DigestFollower: Sendable {
             state.position = 0
             state.target = 0
             state.generation += 1
-            state.failure = nil
-            release(&state)
         }
-    }
-
-    /// Computes up to `offset`, which the file must have reached.
-    ///
-    /// Returns early if the digest starts again meanwhile.
-    ///
-    /// - Throws: the error of the file system if the file cannot be read.
-    func reach(_ offset: Int64) async throws(FileError) {
-        await withCheckedContinuation { continuation in
-            state.withLock { state in
-                state.target = max(state.target, offset)
-                state.waiters.append((offset, continuation))
-                release(&state)
-                goOn(&state)
-            }
-        }
-        if let failure = state.withLock(\.failure) { throw failure }
     }
 
     /// Computes up to `end`, which the file must have reached.
@@ -92,7 +72,9 @@ final class DigestFollower: Sendable {
         upTo end: Int64,
         while mayGoOn: () -> Bool
     ) async throws(FileError) -> Checksum? {
-        while position < end, mayGoOn() { try await reach(min(position + Self.slice, end)) }
+        while position < end, mayGoOn() {
+            try await thread.run { () throws(FileError) in try self.readSlice(upTo: end) }
+        }
         return value
     }
 
@@ -105,44 +87,32 @@ final class DigestFollower: Sendable {
     // MARK: Slices
 
     private func goOn(_ state: inout State) {
-        guard !state.isWorking, state.failure == nil, state.position < state.target else { return }
+        guard !state.isWorking, state.position < state.target else { return }
         state.isWorking = true
         thread.async { self.work() }
     }
 
     private func work() {
-        let (before, end) = state.withLock { state in
-            (state, min(state.target, state.position + Self.slice))
-        }
-        let result = Result { () throws(FileError) in
-            var digest = before.digest
-            if let range = ByteRange(from: before.position, to: end) {
-                try digest.update(with: range, of: part)
-            }
-            return digest
-        }
+        let target = state.withLock(\.target)
+        // Whoever wants the digest meets the failure again, and hears of it.
+        let hasFailed = (try? readSlice(upTo: target)) == nil
         state.withLock { state in
             state.isWorking = false
-            if state.generation == before.generation {
-                switch result {
-                case .success(let digest):
-                    state.digest = digest
-                    state.position = max(before.position, end)
-                case .failure(let error):
-                    state.failure = error
-                }
-                release(&state)
-            }
-            goOn(&state)
+            if !hasFailed { goOn(&state) }
         }
     }
 
-    /// Resumes the callers whose offset is reached, and all callers after a failure or restart.
-    private func release(_ state: inout State) {
-        let (position, isOver) = (state.position, state.failure != nil || state.target == 0)
-        for waiter in state.waiters where isOver || waiter.offset <= position {
-            waiter.continuation.resume()
+    /// Reads the next bytes before `end`, if there are any; called on the thread only.
+    private func readSlice(upTo end: Int64) throws(FileError) {
+        let before = state.withLock { $0 }
+        let border = min(end, before.position + Self.slice)
+        guard let range = ByteRange(from: before.position, to: border) else { return }
+        var digest = before.digest
+        try digest.update(with: range, of: part)
+        state.withLock { state in
+            guard state.generation == before.generation else { return }
+            state.digest = digest
+            state.position = range.end
         }
-        state.waiters.removeAll { isOver || $0.offset <= position }
     }
 }

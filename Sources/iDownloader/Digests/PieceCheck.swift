@@ -31,10 +31,7 @@ struct PieceCheck {
     ///   - mayGoOn: called before each slice; false ends the reading.
     /// - Returns: the mismatched pieces, as far as the file was read.
     /// - Throws: the error of the file system if the file cannot be read.
-    func bad(
-        on disk: DiskQueue,
-        while mayGoOn: () -> Bool
-    ) async throws(FileError) -> [ByteRange] {
+    func bad(on disk: DiskQueue, while mayGoOn: () -> Bool) async throws(FileError) -> [ByteRange] {
         var check = self
         while pieces.range(of: check.piece, in: size) != nil, mayGoOn() {
             let before = check

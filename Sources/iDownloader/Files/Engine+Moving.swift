@@ -222,10 +222,7 @@ private struct FileMove: Sendable {
     /// Gives the file its new name within its file system.
     ///
     /// - Returns: the file, whose new name is durable; nil if the folder is on another file system.
-    private func rename(
-        from source: OpenFolder,
-        to target: OpenFolder
-    ) async throws -> LocalFile? {
+    private func rename(from source: OpenFolder, to target: OpenFolder) async throws -> LocalFile? {
         for _ in 0..<NameReservations.mostCollisions {
             let name = try await reserveName(in: target)
             let moved = LocalFile(name: name, fileSystem: file.fileSystem, mark: file.mark)

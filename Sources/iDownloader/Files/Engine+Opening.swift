@@ -16,8 +16,7 @@ extension Engine {
         switch record.move {
         case .to(let place, let made?), .copied(let place, let made):
             return try await open(made, in: place.directory, of: record)
-        case .to(_, nil), .from, nil:
-            return nil
+        case .to(_, nil), .from, nil: return nil
         }
     }
 

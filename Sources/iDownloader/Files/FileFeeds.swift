@@ -20,31 +20,25 @@ package final class FileFeeds: Sendable {
 
     private static let piece: Int64 = 256 << 10
 
-    private struct State {
-        var lastNumber = 0
-        var feeds: [Int: (owner: String, work: Task<Void, Never>)] = [:]
-    }
-
-    private let state = Mutex(State())
+    /// The number of open pipes of each application.
+    private let pipes = Mutex<[String: Int]>([:])
     private let queue = DispatchQueue(label: "org.idown.feeds")
 
     /// Makes a pipe and begins to fill it.
     ///
     /// - Returns: the reading end, which the caller owns.
     func begin(_ part: PartFile, on disk: DiskQueue, for owner: String) throws -> Int32 {
-        try state.withLock { state in
-            let own = state.feeds.values.count { $0.owner == owner }
+        try pipes.withLock { pipes in
+            let own = pipes[owner] ?? 0
             guard own < Self.limits.owner else { throw Full(limit: Self.limits.owner) }
-            guard state.feeds.count < Self.limits.all else { throw Full(limit: Self.limits.all) }
+            let all = pipes.values.reduce(0, +)
+            guard all < Self.limits.all else { throw Full(limit: Self.limits.all) }
             let (reading, writing) = try part.fileSystem.makePipe()
-            state.lastNumber += 1
-            let number = state.lastNumber
-            // The task removes its entry under this lock, and so not before the entry is made.
-            let work = Task {
+            pipes[owner] = own + 1
+            Task {
                 await feed(part, to: writing, on: disk)
-                self.state.withLock { _ = $0.feeds.removeValue(forKey: number) }
+                self.pipes.withLock { $0[owner, default: 1] -= 1 }
             }
-            state.feeds[number] = (owner, work)
             return reading
         }
     }
@@ -81,10 +75,7 @@ package final class FileFeeds: Sendable {
 
     private func waitForRoom(in pipe: Descriptor) async {
         await withCheckedContinuation { continuation in
-            let source = DispatchSource.makeWriteSource(
-                fileDescriptor: pipe.number,
-                queue: queue
-            )
+            let source = DispatchSource.makeWriteSource(fileDescriptor: pipe.number, queue: queue)
             source.setEventHandler { source.cancel() }
             source.setCancelHandler { continuation.resume() }
             source.resume()

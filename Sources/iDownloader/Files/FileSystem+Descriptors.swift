@@ -109,10 +109,7 @@ extension FileSystem {
     }
 
     /// Sets the modification time and leaves the access time; futimens(3).
-    package func setModificationTime(
-        _ time: WallTime,
-        of descriptor: Int32
-    ) throws(FileError) {
+    package func setModificationTime(_ time: WallTime, of descriptor: Int32) throws(FileError) {
         var (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         if rest < 0 { (seconds, rest) = (seconds - 1, rest + 1_000_000) }
         let times = [

@@ -50,12 +50,7 @@ extension FileSystem {
     }
 
     /// Gives a file a second name, which must be free, in its folder or another one; linkat(2).
-    func link(
-        _ old: String,
-        in folder: Int32,
-        as new: String,
-        in target: Int32
-    ) throws(FileError) {
+    func link(_ old: String, in folder: Int32, as new: String, in target: Int32) throws(FileError) {
         _ = try call("linkat", on: new) { linkat(folder, old, target, new, 0) }
     }
 

@@ -57,9 +57,7 @@ package struct FileSystemTraits: Hashable, Sendable {
     /// Without lasting inodes the mark is the birth time alone, rounded down to the two seconds
     /// that FAT can store, so that it is the same before and after a mount.
     package func mark(of file: FileIdentity) -> UInt64 {
-        guard hasLastingInodes || file.birth == 0 else {
-            return mixed(file.birth / 2_000_000_000)
-        }
+        guard hasLastingInodes || file.birth == 0 else { return mixed(file.birth / 2_000_000_000) }
         return file.inode &+ mixed(file.birth)
     }
 

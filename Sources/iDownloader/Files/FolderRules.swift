@@ -39,11 +39,7 @@ package struct FolderRules: Hashable, Sendable {
     ///   - closed: the closed folders, both as written and with links resolved.
     ///   - enclosing: the enclosing folder with its links resolved.
     /// - Throws: the refusal, with its reason.
-    func judge(
-        _ path: String,
-        closed: [String],
-        enclosing: String? = nil
-    ) throws(FolderRefusal) {
+    func judge(_ path: String, closed: [String], enclosing: String? = nil) throws(FolderRefusal) {
         let elements = Self.elements(of: path)
         if let enclosing, !elements.starts(with: Self.elements(of: enclosing)) {
             throw FolderRefusal(

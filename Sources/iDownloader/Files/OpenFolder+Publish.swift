@@ -55,10 +55,7 @@ extension OpenFolder {
     ///
     /// - Returns: the size of the file in bytes, once its name is durable; nil if it does not have
     ///   the name.
-    package func endPublication(
-        of file: LocalFile,
-        as name: String
-    ) throws(FileError) -> Int64? {
+    package func endPublication(of file: LocalFile, as name: String) throws(FileError) -> Int64? {
         guard case .published(let size, let partRemains) = try publicationState(of: file, as: name)
         else { return nil }
         // A publication by hard link was interrupted before the partial name was removed.
@@ -75,11 +72,7 @@ extension OpenFolder {
     ///   - name: the new name.
     ///   - target: the folder of the new name.
     /// - Throws: `nameTaken` if another file has the new name; EXDEV between file systems.
-    package func move(
-        _ old: String,
-        to name: String,
-        in target: OpenFolder
-    ) throws(FileError) {
+    package func move(_ old: String, to name: String, in target: OpenFolder) throws(FileError) {
         do throws(FileError) {
             try fileSystem.renameToFree(old, in: number, as: name, in: target.number)
         } catch {

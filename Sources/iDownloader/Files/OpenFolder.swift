@@ -18,22 +18,13 @@ package final class OpenFolder: Sendable {
     ///
     /// - Parameters:
     ///   - path: the recorded path, with links resolved.
-    ///   - entry: the open folder in which it is, and its name there; nil opens it by its path.
     ///   - fileSystem: makes the system calls.
     /// - Throws: `vanished` if nothing is there; `folderMoved` if an element of the path has become
     ///   a link or a file.
-    package init(
-        _ path: String,
-        at entry: (parent: OpenFolder, name: String)? = nil,
-        fileSystem: FileSystem
-    ) throws(FileError) {
+    package init(_ path: String, fileSystem: FileSystem) throws(FileError) {
         let descriptor: Descriptor
         do throws(FileError) {
-            descriptor = try fileSystem.open(
-                entry?.name ?? path,
-                in: entry?.parent.number ?? AT_FDCWD,
-                flags: O_RDONLY | O_DIRECTORY
-            )
+            descriptor = try fileSystem.open(path, in: AT_FDCWD, flags: O_RDONLY | O_DIRECTORY)
         } catch {
             switch error.errno {
             case ENOENT: throw .vanished
@@ -131,9 +122,7 @@ package final class OpenFolder: Sendable {
     }
 
     /// Returns the bytes that may still be written to its file system.
-    package func freeBytes() throws(FileError) -> Int64 {
-        try fileSystem.freeBytes(at: number)
-    }
+    package func freeBytes() throws(FileError) -> Int64 { try fileSystem.freeBytes(at: number) }
 
     /// Makes the names in the folder durable; slow.
     package func synchronize() throws(FileError) {
@@ -144,5 +133,25 @@ package final class OpenFolder: Sendable {
             // error in fsync(2), stays a failure: ext4 returns it after it has shut down.
             guard error.errno == EINVAL else { throw error }
         }
+    }
+
+    /// Deletes the partial file if it is the one that idown made, or a copy of it.
+    ///
+    /// Linux has no call that deletes a name only if it belongs to a certain inode. If another
+    /// program replaces the file between the check and the call, the replacement is deleted.
+    ///
+    /// - Returns: false if no such file was there; then nothing was deleted.
+    @discardableResult
+    package func deletePart(_ file: LocalFile) throws(FileError) -> Bool {
+        guard let status = try status(of: file.partName), status.isRegular,
+            isRecorded(status, as: file) || hasCopy(of: file, status)
+        else { return false }
+        do throws(FileError) {
+            try fileSystem.unlink(file.partName, in: number)
+        } catch {
+            guard error.errno == ENOENT else { throw error }
+            return false
+        }
+        return true
     }
 }

@@ -11,10 +11,7 @@ extension PartFile {
     /// files, makes a named one.
     ///
     /// - Throws: `nameTaken` if the file had to be made with its name, and the name is taken.
-    static func createUnnamed(
-        _ name: String,
-        in folder: OpenFolder
-    ) throws(FileError) -> PartFile {
+    static func createUnnamed(_ name: String, in folder: OpenFolder) throws(FileError) -> PartFile {
         if let unnamed = try unnamed(name, in: folder) { return unnamed }
         return try create(name, in: folder)
     }
@@ -22,10 +19,7 @@ extension PartFile {
     /// Makes a file without a name, which is deleted with its last descriptor.
     ///
     /// - Returns: nil if the file system has no such files.
-    static func unnamed(
-        _ name: String,
-        in folder: OpenFolder
-    ) throws(FileError) -> PartFile? {
+    static func unnamed(_ name: String, in folder: OpenFolder) throws(FileError) -> PartFile? {
         let fileSystem = folder.fileSystem
         let descriptor: Descriptor
         do throws(FileError) {

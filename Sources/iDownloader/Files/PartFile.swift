@@ -171,4 +171,65 @@ package final class PartFile: Sendable {
     package func synchronize() throws(FileError) {
         try fileSystem.synchronize(descriptor.number)
     }
+
+    /// Returns the bytes from `start` to `end`, fewer if the file ends before.
+    func bytes(from start: Int64, to end: Int64) throws(FileError) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(max(0, end - start)),
+            alignment: 16
+        )
+        defer { buffer.deallocate() }
+        let count = try read(into: buffer, at: start)
+        return Array(buffer.prefix(count))
+    }
+
+    /// Compares bytes with those in the file from `offset` on.
+    ///
+    /// - Returns: the number of leading bytes that are equal, at most as many as the file has.
+    package func commonPrefixLength(
+        with bytes: UnsafeRawBufferPointer,
+        at offset: Int64
+    ) throws(FileError) -> Int {
+        let own = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+        defer { own.deallocate() }
+        let count = try read(into: own, at: offset)
+        guard count > 0, let left = bytes.baseAddress, let right = own.baseAddress else { return 0 }
+        if memcmp(left, right, count) == 0 { return count }
+        return zip(bytes, own).prefix(count).prefix { $0 == $1 }.count
+    }
+
+    // MARK: What a complete file gets before it is published
+
+    /// Sets the permissions that any new file of the user gets: 0666 without the umask.
+    ///
+    /// The refusal of a file system without permissions is ignored.
+    package func setFinalPermissions() throws(FileError) {
+        do throws(FileError) {
+            try fileSystem.setMode(0o666 & ~fileSystem.umask(), of: number)
+        } catch {
+            switch error.errno {
+            case EPERM, ENOTSUP, ENOSYS, EINVAL: return
+            default: throw error
+            }
+        }
+    }
+
+    /// Records where the file came from in freedesktop.org's extended attributes, as browsers do.
+    ///
+    /// Anyone who may read the file can read these attributes: callers pass both URLs without user,
+    /// password and query. Failures are ignored because not every file system has attributes, or
+    /// room for them.
+    package func recordOrigin(url: String, referrer: String?) {
+        guard !url.isEmpty else { return }
+        try? fileSystem.setAttribute("user.xdg.origin.url", to: url, of: number)
+        guard let referrer else { return }
+        try? fileSystem.setAttribute("user.xdg.referrer.url", to: referrer, of: number)
+    }
+
+    /// Sets the modification time, which later writes replace.
+    ///
+    /// If the file system cannot store the time, the file keeps its own.
+    package func setModificationTime(_ time: WallTime) {
+        try? fileSystem.setModificationTime(time, of: number)
+    }
 }

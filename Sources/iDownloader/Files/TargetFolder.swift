@@ -60,9 +60,7 @@ extension TargetFolder {
             } catch {
                 throw FolderRefusal(sentence(for: error))
             }
-            if let existing {
-                return TargetFolder(existing: existing, missing: missing.reversed())
-            }
+            if let existing { return TargetFolder(existing: existing, missing: missing.reversed()) }
             guard let last = elements.popLast() else {
                 throw FolderRefusal("The folder does not exist.")
             }
@@ -89,7 +87,7 @@ extension TargetFolder {
     /// Without `makes`, only the part that exists is checked. A finished `file` that is to move there
     /// has to be on the same file system.
     ///
-    /// Each step is relative to the folder opened before and follows no link. If another program
+    /// Each folder is made in the one opened before, which is none behind a link. If another program
     /// replaces a folder with a link meanwhile, this throws and makes no folder behind the link.
     package func make(
         fileSystem: FileSystem,
@@ -102,11 +100,8 @@ extension TargetFolder {
             for name in makes ? missing : [] {
                 let isNew = try fileSystem.makeFolder(name, in: folder.number, mode: 0o777)
                 if isNew { try folder.synchronize() }
-                folder = try OpenFolder(
-                    (folder.path == "/" ? "" : folder.path) + "/" + name,
-                    at: (folder, name),
-                    fileSystem: fileSystem
-                )
+                let path = (folder.path == "/" ? "" : folder.path) + "/" + name
+                folder = try OpenFolder(path, fileSystem: fileSystem)
             }
             try fileSystem.checkWritable(folder.number)
         } catch {

@@ -44,10 +44,7 @@ package struct Trash: Sendable {
         guard let status = try folder.status(of: file.name, as: file) else { return false }
         let can = try can(for: folder, on: status.identity.device)
         let path = (directory == "/" ? "" : directory) + "/" + file.name
-        let name = try can.reserve(
-            file.name,
-            info: Self.info(path: can.shown(path), time: time)
-        )
+        let name = try can.reserve(file.name, info: Self.info(path: can.shown(path), time: time))
         do throws(FileError) {
             try folder.move(file.name, to: name, in: can.files)
         } catch {
@@ -81,11 +78,7 @@ package struct Trash: Sendable {
         {
             return try TrashCan(own, top: top, fileSystem: fileSystem)
         }
-        return try TrashCan(
-            try own(prefix + "/.Trash-\(user)"),
-            top: top,
-            fileSystem: fileSystem
-        )
+        return try TrashCan(try own(prefix + "/.Trash-\(user)"), top: top, fileSystem: fileSystem)
     }
 
     /// Returns the topmost folder of the same file system.

@@ -30,9 +30,7 @@ package struct FieldList: Hashable, Sendable {
         // deceive proxies (RFC 9112 section 5.1).
         guard !name.isEmpty, name.allSatisfy(\.isTokenCharacter) else { return }
         let value = line[line.index(after: colon)...].trimmed
-        fields.append(
-            Field(name: FieldText.repair(name).lowercased(), value: Array(value))
-        )
+        fields.append(Field(name: FieldText.repair(name).lowercased(), value: Array(value)))
     }
 
     /// Returns all values of a field in order; `name` is in lower case.
@@ -41,9 +39,7 @@ package struct FieldList: Hashable, Sendable {
     }
 
     /// Returns the first value of a field; nil if there is none.
-    package func first(_ name: String) -> [UInt8]? {
-        fields.first { $0.name == name }?.value
-    }
+    package func first(_ name: String) -> [UInt8]? { fields.first { $0.name == name }?.value }
 
     /// Returns the value of a field that may be given once; nil if it is missing or given with
     /// different values.
@@ -64,9 +60,7 @@ package struct FieldList: Hashable, Sendable {
 
 extension UInt8 {
     /// Whether this is a character of a token (RFC 9110 section 5.6.2).
-    var isTokenCharacter: Bool {
-        isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self)
-    }
+    var isTokenCharacter: Bool { isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }
 
 extension Collection<UInt8> {

@@ -65,3 +65,75 @@ extension ResponseFacts {
         return FieldText.repair(type).lowercased()
     }
 }
+
+extension ContentLength {
+    /// Reads the field (RFC 9110 section 8.6).
+    ///
+    /// The same length given several times counts as one; anything other than digits is invalid.
+    init(values: [[UInt8]]) {
+        let lengths = values.flatMap {
+            $0.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        }.map { $0.trimmed.decimal }
+        guard let first = lengths.first else {
+            self = .unknown
+            return
+        }
+        guard let length = first, lengths.allSatisfy({ $0 == length }) else {
+            self = .invalid
+            return
+        }
+        self = .bytes(length)
+    }
+}
+
+extension ContentRange {
+    /// Reads the field (RFC 9110 section 14.4); nil for another unit or any deviation from the
+    /// syntax, because bytes in the wrong place would corrupt the file.
+    init?(field: [UInt8]) {
+        let words = field.split(separator: 0x20, omittingEmptySubsequences: false)
+        guard words.count == 2, words[0].isWord("bytes") else { return nil }
+        let halves = words[1].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard halves.count == 2 else { return nil }
+        let isOpen = halves[1].elementsEqual([UInt8(ascii: "*")])
+        let total = halves[1].decimal
+        guard isOpen || total != nil else { return nil }
+        if halves[0].elementsEqual([UInt8(ascii: "*")]) {
+            guard let total else { return nil }
+            self = .unsatisfied(total: total)
+            return
+        }
+        let ends = halves[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = ends[0].decimal, let last = ends[1].decimal,
+            first <= last, last < total ?? .max,
+            let range = ByteRange(from: first, to: last + 1)
+        else { return nil }
+        self = .satisfied(range, total: total)
+    }
+}
+
+extension EntityTag {
+    /// The longest tag in bytes: far more than servers need, yet short enough to keep for each
+    /// task.
+    private static let longest = 1024
+
+    /// Reads the field (RFC 9110 section 8.8.3); nil if it is no valid tag, so that no server gets
+    /// back a tag that it could misread.
+    init?(field: [UInt8]) {
+        guard field.count <= Self.longest else { return nil }
+        let weakness = Array("W/".utf8)
+        let isWeak = field.starts(with: weakness)
+        let opaque = field.dropFirst(isWeak ? weakness.count : 0)
+        let quote = UInt8(ascii: "\"")
+        guard opaque.count >= 2, opaque.first == quote, opaque.last == quote,
+            opaque.dropFirst().dropLast().allSatisfy(\.isTagCharacter),
+            // A tag that is not UTF-8 could not be sent back unchanged.
+            let text = String(validating: opaque, as: UTF8.self)
+        else { return nil }
+        self.init(opaque: text, isWeak: isWeak)
+    }
+}
+
+extension UInt8 {
+    /// Whether this is a byte other than a blank, a control character or a quote.
+    fileprivate var isTagCharacter: Bool { self > 0x20 && self != 0x22 && self != 0x7F }
+}

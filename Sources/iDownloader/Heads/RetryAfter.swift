@@ -30,9 +30,7 @@ enum RetryAfter {
             return .seconds(min(field.decimal ?? longest, longest))
         }
         guard let date = HTTPDate.parse(field) else { return nil }
-        if let responseDate {
-            return min(max(date.since(responseDate), .zero), .seconds(longest))
-        }
+        if let responseDate { return min(max(date.since(responseDate), .zero), .seconds(longest)) }
         guard let now else { return nil }
         return min(max(date.since(now), .zero), longestByOwnClock)
     }

@@ -20,8 +20,7 @@ struct ServerCookies {
         var byteCount: Int { name.count + 1 + value.count }
 
         func isSame(as other: Cookie) -> Bool {
-            (host, path, isSecure) == (other.host, other.path, other.isSecure)
-                && name == other.name
+            (host, path, isSecure) == (other.host, other.path, other.isSecure) && name == other.name
         }
     }
 
@@ -117,9 +116,7 @@ struct ServerCookies {
         return (cookie, isOver: age.map { $0 == 0 } ?? isExpired)
     }
 
-    private static func pair(
-        _ part: ArraySlice<UInt8>
-    ) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
+    private static func pair(_ part: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
         guard let sign = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         return (part[..<sign].trimmed, part[part.index(after: sign)...].trimmed)
     }

@@ -11,13 +11,12 @@ struct MetalinkDraft {
         let algorithm: Checksum.Algorithm?
         let length: Int64
         var digests: [UInt8] = []
-        var count = 0
     }
 
+    /// The name as in the document.
     let name: String?
-    private var size: Int64?
-    private var checksum: Checksum?
-    private var pieces: PieceHashes?
+    /// What is known of the file; its name and its URLs are filled in at the end.
+    private var file = Metalink.File(urls: [])
     private var openPieces: OpenPieces?
     /// Priority 1 is the best, 999,999 the default (RFC 5854 section 4.2.16.2).
     private var sources: [(url: String, priority: Int)] = []
@@ -33,7 +32,7 @@ struct MetalinkDraft {
         guard let size = text.utf8.decimal else {
             throw MetalinkFault("has a size that is not a number")
         }
-        self.size = size
+        file.size = size
     }
 
     mutating func take(
@@ -42,14 +41,14 @@ struct MetalinkDraft {
     ) throws(MetalinkFault) {
         guard let algorithm = Self.algorithm(attributes["type"]) else { return }
         guard let found = Checksum(algorithm, hexadecimal: text) else { throw Self.badHash }
-        guard let known = checksum else {
-            checksum = found
+        guard let known = file.checksum else {
+            file.checksum = found
             return
         }
         guard algorithm != known.algorithm || found == known else {
             throw MetalinkFault("has two different hashes for one file")
         }
-        if algorithm > known.algorithm { checksum = found }
+        if algorithm > known.algorithm { file.checksum = found }
     }
 
     mutating func beginPieces(_ attributes: [String: String]) throws(MetalinkFault) {
@@ -65,12 +64,12 @@ struct MetalinkDraft {
     ) throws(MetalinkFault) {
         guard var open = openPieces, let algorithm = open.algorithm else { return }
         // Version 3 numbers the pieces; a gap would shift all later ones.
-        if let number = attributes["piece"], number != "\(open.count)" {
+        let count = open.digests.count / algorithm.byteCount
+        if let number = attributes["piece"], number != "\(count)" {
             throw MetalinkFault("has pieces that are not in order")
         }
         guard let digest = Checksum(algorithm, hexadecimal: text) else { throw Self.badHash }
         open.digests += digest.bytes
-        open.count += 1
         openPieces = open
     }
 
@@ -80,8 +79,8 @@ struct MetalinkDraft {
         guard let found = PieceHashes(algorithm, length: open.length, digests: open.digests) else {
             throw Self.badHash
         }
-        if let pieces, pieces.algorithm >= algorithm { return }
-        pieces = found
+        if let pieces = file.pieces, pieces.algorithm >= algorithm { return }
+        file.pieces = found
     }
 
     mutating func take(
@@ -104,7 +103,7 @@ struct MetalinkDraft {
 
     /// Returns the file; nil if it has no URL that idown can download.
     func finish() throws(MetalinkFault) -> Metalink.File? {
-        if let size, let pieces, !pieces.cover(size) {
+        if let size = file.size, let pieces = file.pieces, !pieces.cover(size) {
             throw MetalinkFault("has pieces that do not add up to their file")
         }
         guard !sources.isEmpty else { return nil }
@@ -115,14 +114,11 @@ struct MetalinkDraft {
                 space -= source.url.utf8.count
                 return space >= 0
             }
-        return Metalink.File(
-            // The last element alone, made safe.
-            name: name?.lastPathElement.flatMap { FileName(sanitizing: $0)?.text },
-            size: size,
-            checksum: checksum,
-            pieces: pieces,
-            urls: best.map { $0.url }
-        )
+        var file = file
+        // The last element alone, made safe.
+        file.name = name?.lastPathElement.flatMap { FileName(sanitizing: $0)?.text }
+        file.urls = best.map { $0.url }
+        return file
     }
 
     private static let badHash = MetalinkFault(
@@ -140,9 +136,7 @@ struct MetalinkDraft {
     /// instead.
     private static func priority(_ attributes: [String: String]) -> Int {
         let lowest = 999_999
-        if let text = attributes["priority"] {
-            return min(max(Int(text) ?? lowest, 1), lowest)
-        }
+        if let text = attributes["priority"] { return min(max(Int(text) ?? lowest, 1), lowest) }
         guard let preference = attributes["preference"].flatMap({ Int($0) }) else { return lowest }
         return 101 - min(max(preference, 0), 100)
     }

@@ -55,8 +55,7 @@ enum EncodedWords {
         encoding: ArraySlice<UInt8>
     ) -> [UInt8]? {
         switch FieldText.repair(encoding).lowercased() {
-        case "b":
-            return Base64.decode(body)
+        case "b": return Base64.decode(body)
         case "q":
             // This is percent-encoding with `=` instead of `%` and `_` for a blank.
             return PercentEncoding.decode(
@@ -69,8 +68,7 @@ enum EncodedWords {
                     }
                 }
             )
-        default:
-            return nil
+        default: return nil
         }
     }
 }

@@ -61,9 +61,7 @@ package final class NameReservations: Sendable {
     }
 
     /// Releases all names of a task.
-    package func release(_ task: TaskID) {
-        table.withLock { $0.keep(only: [], of: task) }
-    }
+    package func release(_ task: TaskID) { table.withLock { $0.keep(only: [], of: task) } }
 
     /// Reserves exactly this name; returns false if the name is taken.
     ///

@@ -4,9 +4,8 @@ package import Curl
 import Synchronization
 import iDownState
 
-/// Tries a user name and password at a server as a download would, without fetching the file.
-package struct LoginTrial: Sendable {
-    /// The server's answer to the login.
+extension NetworkConfiguration {
+    /// The server's answer to a login.
     package enum Verdict: Hashable, Sendable {
         case accepted
         case refused(String)
@@ -17,32 +16,23 @@ package struct LoginTrial: Sendable {
     /// The most redirects followed.
     private static let mostRedirects = 5
 
-    private let pool: any TransferDriver
-    private let network: NetworkConfiguration
-
-    /// - Parameters:
-    ///   - pool: runs the request.
-    ///   - network: proxies, certificates and timeouts for the request.
-    package init(pool: any TransferDriver, network: NetworkConfiguration) {
-        self.pool = pool
-        self.network = network
-    }
-
-    /// Sends a request with the login and returns the verdict.
+    /// Tries a user name and password at a server as a download would, without fetching the file.
     ///
     /// - Parameters:
     ///   - credentials: the login, which is sent only to the URL's scheme, host and port.
     ///   - url: the URL to request; a login in the URL is not used.
+    ///   - pool: runs the request.
     /// - Returns: the verdict, with a message that contains no secret.
     package func verdict(
         on credentials: TransferRequest.Credentials,
-        at url: URLReference
+        at url: URLReference,
+        by pool: any TransferDriver
     ) async -> Verdict {
         var place = url
-        await network.refreshFiles()
+        await refreshFiles()
         for _ in 0...Self.mostRedirects {
             var request = TransferRequest(url: place)
-            network.lead(&request)
+            lead(&request)
             request.credentials = credentials
             request.ssh.logins = [.password]
             let sink = TrialSink()

@@ -40,11 +40,7 @@ package struct NetworkConfiguration: Sendable {
     ///   - variable: returns the value of an environment variable; nil if it is not set.
     ///   - home: the absolute path of the user's home folder.
     ///   - userName: the user's login name on this computer.
-    package init(
-        environment variable: (String) -> String?,
-        home: String,
-        userName: String?
-    ) {
+    package init(environment variable: (String) -> String?, home: String, userName: String?) {
         proxies = ProxyRules(environment: variable)
         certificates = TrustedCertificates(environment: variable)
         let netrc = variable("NETRC") ?? ""
@@ -98,7 +94,7 @@ package struct NetworkConfiguration: Sendable {
             port: request.url.effectivePort ?? 22,
             in: files.copy(of: knownHostsFile)?.bytes ?? []
         )
-        for copy in lists.compactMap(UserFiles.Copy.init) {
+        for copy in lists.compactMap({ UserFiles.Copy($0) }) {
             request.attachments.append(copy)
             request.ssh.knownHostsFiles.append(copy.path)
         }

@@ -14,10 +14,12 @@ final class UserFiles: Sendable {
         /// The path of the copy, valid as long as this object lives.
         let path: String
         private let descriptor: Int32
-        /// The file that was copied; nil for bytes that are not a whole file of the user.
-        fileprivate let source: Source?
+        /// The metadata of the file that was copied, by which a change of it is noticed; empty for
+        /// bytes that are not a whole file of the user.
+        fileprivate let source: [Int]
 
-        fileprivate init?(_ bytes: [UInt8], of source: Source?) {
+        /// Makes a file of these bytes; nil where the system makes none.
+        init?(_ bytes: [UInt8], of source: [Int] = []) {
             descriptor = memfd_create("idown", CLINUX_MFD_CLOEXEC)
             path = "/proc/self/fd/\(descriptor)"
             self.source = source
@@ -30,9 +32,6 @@ final class UserFiles: Sendable {
             }
         }
 
-        /// Makes a file of these bytes; nil where the system makes none.
-        convenience init?(_ bytes: [UInt8]) { self.init(bytes, of: nil) }
-
         var bytes: [UInt8] {
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { return [] }
@@ -42,19 +41,6 @@ final class UserFiles: Sendable {
         }
 
         deinit { if descriptor >= 0 { close(descriptor) } }
-    }
-
-    /// The metadata by which a change of the file is noticed; stat(2).
-    fileprivate struct Source: Equatable, Sendable {
-        private let facts: [Int]
-
-        init(_ status: stat) {
-            facts = [
-                Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
-                status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-                status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
-            ]
-        }
     }
 
     private struct State {
@@ -150,7 +136,11 @@ final class UserFiles: Sendable {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        let source = Source(status)
+        let source: [Int] = [
+            Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
+            status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+            status.st_ctim.tv_nsec,
+        ]
         if let old, old.source == source { return old }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)

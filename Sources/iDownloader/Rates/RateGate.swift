@@ -56,22 +56,16 @@ final class RateGate: Sendable {
     // MARK: Limits
 
     /// Sets the limit for all tasks together, in bytes a second; 0 means none.
-    func setLimit(_ limit: Int64) {
-        change { $0.setLimit(limit, at: now()) }
-    }
+    func setLimit(_ limit: Int64) { change { $0.setLimit(limit, at: now()) } }
 
     /// Sets the limit of a running task; does nothing for any other task.
     func setLimit(of task: TaskID, to limit: Int64) {
         change { $0.setLimit(of: task, to: limit, at: now()) }
     }
 
-    func join(_ task: TaskID, limit: Int64) {
-        change { $0.join(task, limit: limit, at: now()) }
-    }
+    func join(_ task: TaskID, limit: Int64) { change { $0.join(task, limit: limit, at: now()) } }
 
-    func leave(_ task: TaskID) {
-        change { $0.leave(task) }
-    }
+    func leave(_ task: TaskID) { change { $0.leave(task) } }
 
     /// Returns the lowest limit that applies to a task now, in bytes a second; nil for none.
     func limit(for task: TaskID) -> Int64? { ifLimited { $0.limit(for: task) } }
@@ -80,9 +74,7 @@ final class RateGate: Sendable {
     func share(of task: TaskID) -> Int64? { ifLimited { $0.share(of: task) } }
 
     /// Whether a limit, rather than the line or the server, slows a task down.
-    func holdsBack(_ task: TaskID) -> Bool {
-        ifLimited { $0.holdsBack(task, at: now()) } ?? false
-    }
+    func holdsBack(_ task: TaskID) -> Bool { ifLimited { $0.holdsBack(task, at: now()) } ?? false }
 
     private func ifLimited<Value: Sendable>(_ read: (RateBudget) -> Value?) -> Value? {
         limits.load(ordering: .relaxed) ? state.withLock { read($0.budget) } : nil

@@ -71,6 +71,7 @@ final class Attempt {
             hasFailed: job.hasFailed
         )
         shown = fetch.content.stored
+        live.store(shown)
         // Findings about an earlier URL of the task do not count for this one.
         let reach = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
         furthestHost = [reach, job.request.listingReach].compactMap(\.self).max()
@@ -130,10 +131,7 @@ final class Attempt {
     var wantsOwnConnection: Bool { holdsAnswer || engine.rates.limit(for: job.task) != nil }
 
     /// Lets the journal judge the first answer, if the job asks for that.
-    func report(
-        _ version: RemoteVersion,
-        by connection: Connection
-    ) async throws(TransferEnd) {
+    func report(_ version: RemoteVersion, by connection: Connection) async throws(TransferEnd) {
         guard holdsAnswer else { return }
         hasReported = true
         let (head, hop) = (connection.sink.head, connection.hop)
@@ -207,9 +205,7 @@ final class Attempt {
         guard let encoding = head.facts.contentEncoding, let codings = ContentCoding.list(encoding)
         else { return false }
         let limit = target.nameLimit
-        let name =
-            target.file?.name
-            ?? wantedName(head, hop).names(limit: limit).first?.text
+        let name = target.file?.name ?? wantedName(head, hop).names(limit: limit).first?.text
         let telling = name.flatMap { $0.contains(".") ? $0 : nil } ?? hop.url.path
         return CompressedFile.isMeant(by: codings, mimeType: head.facts.mimeType, name: telling)
     }

@@ -52,11 +52,7 @@ final class Conversation {
         guard !lead.sink.isByHTTP2 else { return try end.get() }
         let isByHTTP1Alone = ask.isPartial || attempt.wantsOwnConnection
         if case .failure(.failed(let failure)) = end, hop.url.scheme == "https", isByHTTP1Alone,
-            attempt.fetch.requests.asksByHTTP2(
-                after: failure,
-                status: status,
-                at: hop.origin
-            )
+            attempt.fetch.requests.asksByHTTP2(after: failure, status: status, at: hop.origin)
         {
             return .repeated
         }
@@ -324,8 +320,7 @@ final class Conversation {
             }
             attempt.live.activity = .transferring
             connection.handle.resume()
-        case .redirect, .askAgain, .complete, .fail:
-            dropBody(of: connection)
+        case .redirect, .askAgain, .complete, .fail: dropBody(of: connection)
         }
         allowJoining(connection)
     }
@@ -334,13 +329,7 @@ final class Conversation {
         guard let head = connection.sink.head else { return .fail(.badResponse("has no header")) }
         attempt.cookies.take(head.fields, from: connection.hop.url, at: engine.time.date)
         attempt.noteMirrors(in: head, from: connection)
-        var answer = Fetch.Answer(
-            head.facts,
-            to: connection.route.ask,
-            from: connection.route.source,
-            at: connection.hop.origin,
-            isLead: connection.isLead
-        )
+        var answer = Fetch.Answer(head.facts, on: connection.route, at: connection.hop.origin)
         answer.path = connection.hop.url.path
         answer.isForTag = isForTag(connection.route)
         answer.keepsEncoding = attempt.isCompressed(head, connection.hop)
@@ -483,9 +472,7 @@ extension Conversation {
         guard attempt.target.hasHoles,
             attempt.fetch.allowJoining(
                 lead.number,
-                answeredBy: lead.hop.origin,
                 isByHTTP2: lead.sink.isByHTTP2,
-                chosen: attempt.controls.connections,
                 useful: engine.hosts.useful(lead.hop.origin),
                 at: now
             )
@@ -567,7 +554,7 @@ extension Conversation {
         }
         let look = Joining.Look(
             now: now,
-            taken: storage.taken,
+            taken: attempt.live.taken,
             progress: storage.progress,
             chosen: attempt.controls.connections,
             ceiling: attempt.controls.connections ?? engine.connectionsPerDownload,

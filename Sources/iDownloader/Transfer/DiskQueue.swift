@@ -113,11 +113,7 @@ package final class DiskQueue: Sendable {
     /// longer than this.
     ///
     /// A download that is verified waits also behind other files that are read for their digests.
-    package func isStuck(
-        in directory: String,
-        isVerifying: Bool,
-        for limit: Duration
-    ) -> Bool {
+    package func isStuck(in directory: String, isVerifying: Bool, for limit: Duration) -> Bool {
         if blocks { return false }
         let lanes = lanes(for: directory)
         let threads = lanes.lanes.flatMap { [$0.thread, $0.bytes].compactMap(\.self) }

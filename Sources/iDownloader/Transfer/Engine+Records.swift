@@ -26,10 +26,7 @@ extension Engine {
     /// Moves a record's finished file into the trash.
     ///
     /// A file that is gone, or is not idown's any more, is no error.
-    package func moveToTrash(
-        fileOf record: TaskRecord,
-        dataHome: String
-    ) async throws(FileError) {
+    package func moveToTrash(fileOf record: TaskRecord, dataHome: String) async throws(FileError) {
         guard record.state == .completed, let file = record.file else { return }
         let (directory, fileSystem) = (record.request.directory, fileSystem)
         try await disk.run(key: record.id.rawValue, in: directory) { () throws(FileError) in

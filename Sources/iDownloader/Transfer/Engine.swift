@@ -102,9 +102,7 @@ package final class Engine: Sendable {
     }
 
     /// Returns whether a text is the URL of a proxy, or empty for no proxy.
-    package static func isProxy(_ text: String) -> Bool {
-        text.isEmpty || ProxyServer(text) != nil
-    }
+    package static func isProxy(_ text: String) -> Bool { text.isEmpty || ProxyServer(text) != nil }
 
     /// Returns whether requests for this URL go through the proxy at this host and port.
     package func goesThrough(_ proxy: String, to url: String) -> Bool {

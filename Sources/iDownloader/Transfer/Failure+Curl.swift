@@ -90,15 +90,9 @@ extension Failure {
         case .couldNotRetrieve, .commandRefused:
             self.init(.serverFailed, detail)
         case .loginDenied:
-            self.init(
-                .serverAuthRequired,
-                detail + " Store a login with `idown login URL`."
-            )
+            self.init(.serverAuthRequired, detail + " Store a login with `idown login URL`.")
         case .badRequest where outcome.message.contains("not a valid proxy"):
-            self.init(
-                .networkUnreachable,
-                detail + " Set another with `idown config proxy URL`."
-            )
+            self.init(.networkUnreachable, detail + " Set another with `idown config proxy URL`.")
         case .badRequest:
             self.init(.networkUnreachable, detail)
         case .malformedURL:

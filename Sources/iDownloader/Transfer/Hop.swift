@@ -46,10 +46,7 @@ struct Hop {
     ///   - host: the reach of the host that sent it.
     /// - Returns: the next hop in the chain.
     /// - Throws: `Server.BadResponse` for a target that idown does not follow.
-    func following(
-        _ location: String,
-        from host: SocketAddress.Reach
-    ) throws(Failure) -> Hop {
+    func following(_ location: String, from host: SocketAddress.Reach) throws(Failure) -> Hop {
         let target = try? url.resolving(location)
         // A URL of another scheme, such as file:, need not have a host.
         let scheme = target?.scheme ?? URLReference.scheme(of: location)
@@ -77,11 +74,7 @@ struct Hop {
     ///   - isByHTTP2: whether to use HTTP/2, if the host speaks it, also for a range.
     ///   - attempt: gives the options, the login and the cookies.
     /// - Returns: the request.
-    func request(
-        _ ask: Ask,
-        isByHTTP2: Bool,
-        for attempt: Attempt
-    ) -> TransferRequest {
+    func request(_ ask: Ask, isByHTTP2: Bool, for attempt: Attempt) -> TransferRequest {
         let (options, network) = (attempt.job.request, attempt.engine.network)
         var request = TransferRequest(
             url: url,
@@ -136,9 +129,7 @@ struct Hop {
             request.readsToEnd = true
             request.receiveBufferSize = Int(OverlapProof.sample)
         }
-        if let ifRange = ask.ifRange {
-            request.headers.append(("If-Range", ifRange))
-        }
+        if let ifRange = ask.ifRange { request.headers.append(("If-Range", ifRange)) }
         return request
     }
 }
@@ -160,5 +151,14 @@ extension TransferRequest {
             return
         }
         headers[given].value += "; " + cookies
+    }
+
+    /// Limits the receive buffer to the bytes of a quarter of a second at this limit.
+    ///
+    /// While the limit holds back bytes that libcurl has read, nothing is read from the connection,
+    /// and some servers give up if they cannot send for a minute.
+    mutating func slow(to bytesPerSecond: Int64) {
+        let size = Int(clamping: bytesPerSecond / 4)
+        receiveBufferSize = min(receiveBufferSize, max(size, 1024))
     }
 }

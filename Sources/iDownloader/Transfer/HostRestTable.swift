@@ -98,9 +98,7 @@ package final class HostRestTable: Sendable {
     }
 
     /// Forgets the rests that a task has met; it does not wait any more.
-    package func forget(_ task: TaskID) {
-        state.withLock { _ = $0.met.removeValue(forKey: task) }
-    }
+    package func forget(_ task: TaskID) { state.withLock { _ = $0.met.removeValue(forKey: task) } }
 
     /// The present time by a clock that runs on while the computer sleeps.
     private var now: Duration { time.now - start }

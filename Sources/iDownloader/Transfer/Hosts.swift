@@ -93,9 +93,7 @@ final class Hosts: Sendable {
     }
 
     /// Returns whether lead connections wait for this host.
-    func isAwaited(_ host: Origin) -> Bool {
-        state.withLock { $0.waits[host.text] != nil }
-    }
+    func isAwaited(_ host: Origin) -> Bool { state.withLock { $0.waits[host.text] != nil } }
 
     /// Returns how many more connections may join those that are open.
     func room(_ host: Origin) -> Int {
@@ -107,9 +105,7 @@ final class Hosts: Sendable {
     func load(_ host: Origin) -> HostLimits.Load { limits { $0.load(host.text, at: $1) } }
 
     /// Returns the number of connections per file that was found useful; nil if it is unknown.
-    func useful(_ host: Origin) -> UsefulConnections? {
-        limits { $0.useful(host.text, at: $1) }
-    }
+    func useful(_ host: Origin) -> UsefulConnections? { limits { $0.useful(host.text, at: $1) } }
 
     /// Notes that the host refused a joining connection; `wasClosed` if that connection is closed
     /// already.
@@ -126,15 +122,11 @@ final class Hosts: Sendable {
     }
 
     /// Returns whether the host is known to give one unchanged file several ETags.
-    func hasSeveralTags(_ host: Origin) -> Bool {
-        limits { $0.hasSeveralTags(host.text, at: $1) }
-    }
+    func hasSeveralTags(_ host: Origin) -> Bool { limits { $0.hasSeveralTags(host.text, at: $1) } }
 
     /// Notes that the host gives one unchanged file several ETags.
     func givesSeveralTags(_ host: Origin, by request: TaskRequest) {
-        limits(learning: request.isPrivate ? nil : host) {
-            $0.givesSeveralTags(host.text, at: $1)
-        }
+        limits(learning: request.isPrivate ? nil : host) { $0.givesSeveralTags(host.text, at: $1) }
     }
 
     /// Reads or changes the findings about hosts; `host` names one whose new finding is kept for

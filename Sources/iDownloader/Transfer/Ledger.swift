@@ -40,7 +40,7 @@ final class Ledger {
                 "The list of downloads cannot be written. Check the disk of your home folder."
             throw .failed(Failure(.fileFailed, text, isTransient: true))
         }
-        guard isWanted else { throw .superseded }
+        guard isWanted else { throw .stopped }
         switch event {
         case .opened(_, let version, let kept):
             segments = kept
@@ -65,12 +65,12 @@ final class Ledger {
             let text = "The files of the metalink could not be added."
             throw .failed(.transient(.fileFailed, text))
         }
-        guard isWanted else { throw .superseded }
+        guard isWanted else { throw .stopped }
     }
 
     /// Lets the journal judge the first answer.
     func report(_ answer: OfferedFile) async throws(TransferEnd) {
-        guard await journal.answered(answer, of: job.id) else { throw .superseded }
+        guard await journal.answered(answer, of: job.id) else { throw .stopped }
     }
 
     /// Returns the hashes of the file's pieces.
@@ -83,7 +83,5 @@ final class Ledger {
     }
 
     /// Records the end of the attempt; the last call.
-    func end(_ failure: Failure?) async {
-        await journal.transferEnded(job.id, failure: failure)
-    }
+    func end(_ failure: Failure?) async { await journal.transferEnded(job.id, failure: failure) }
 }

@@ -51,8 +51,11 @@ package final class LiveProgress: Sendable {
         state = Mutex(State(stored: stored, total: total))
     }
 
+    /// The ranges received so far, those in buffers included.
+    var taken: SegmentMap { map { $0.taken } }
+
     /// The bytes received so far, those in buffers included; none counts twice.
-    package var bytes: Int64 { map { $0.taken }.byteCount }
+    package var bytes: Int64 { taken.byteCount }
 
     /// The ranges written so far, those not yet synced included.
     package var segments: SegmentMap { map { $0.written } }

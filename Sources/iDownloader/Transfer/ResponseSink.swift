@@ -273,13 +273,11 @@ final class ResponseSink: TransferSink {
             guard writer.rest == nil, state.withLock(\.hasOtherCoding) else { return .taken }
             state.withLock { $0.isFull = true }
             return .abort
-        case .waits:
-            return .pause
+        case .waits: return .pause
         case .full:
             state.withLock { $0.isFull = true }
             return .abort
-        case .failed:
-            return .abort
+        case .failed: return .abort
         }
     }
 

@@ -162,9 +162,7 @@ final class SegmentWriter: Sendable {
             let room = max(0, end - before)
             let isTooMuch = Int64(bytes.count) > room
             let fitting = isTooMuch ? UnsafeRawBufferPointer(rebasing: bytes[..<Int(room)]) : bytes
-            guard state.mayTake(fitting.count) else {
-                return (.waits, state.refuse())
-            }
+            guard state.mayTake(fitting.count) else { return (.waits, state.refuse()) }
             if isTooMuch { state.isOverfull = end == askedEnd }
             let isLast = Int64(fitting.count) == room
             let taken = before + Int64(fitting.count)
@@ -257,8 +255,7 @@ final class SegmentWriter: Sendable {
                         stretch = state.nextStretch()
                         if stretch != nil { return (false, nil, nil) }
                     }
-                case .failure(let error):
-                    state.failure = error
+                case .failure(let error): state.failure = error
                 }
                 stretch = nil
                 return (state.endWork(), state.takeNews(), state.listener)

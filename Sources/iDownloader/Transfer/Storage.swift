@@ -17,15 +17,6 @@ final class Storage {
     private var ledger: Ledger { attempt.ledger }
     private var content: Content { attempt.content }
 
-    /// The received ranges, those that are not written yet included.
-    var taken: SegmentMap {
-        var map = content.stored
-        for connection in receiving {
-            if let taken = connection.writer?.taken { map.insert(taken) }
-        }
-        return map
-    }
-
     /// The progress of each connection whose body is stored.
     var progress: [Int: Joining.Look.Progress] {
         let all = receiving.compactMap { connection in
@@ -283,9 +274,7 @@ final class Storage {
         attempt.fetch.content.know(version)
         guard !attempt.fetch.hasDigest else { return false }
         let wish = attempt.wantedName(connection.sink.head, connection.hop)
-        guard try await target.fill(with: body, of: version, as: wish) else {
-            return false
-        }
+        guard try await target.fill(with: body, of: version, as: wish) else { return false }
         attempt.fetch.content.isWhole(size: Int64(body.count))
         return true
     }

@@ -7,18 +7,6 @@ import iDownState
 ///
 /// Belongs to its transfer's actor; blocking work runs on the disk's threads.
 final class TargetFile {
-    /// The file that an earlier attempt has left.
-    enum Remains {
-        case nothing
-        /// The partial file, with its size in bytes.
-        case partial(Int64)
-        /// A copy of the partial file with its size, made when the record claimed `byteCount`
-        /// bytes.
-        case copy(Int64, byteCount: Int64)
-        /// The published file, with its size in bytes.
-        case published(Int64)
-    }
-
     /// The smallest file (1 MiB) for which blocks are reserved.
     private static let smallestReservation: Int64 = 1 << 20
 
@@ -68,8 +56,11 @@ final class TargetFile {
     // MARK: What is there
 
     /// Opens the folder, and the partial file of an earlier attempt if it is still idown's.
-    func reopen() async throws(TransferEnd) -> Remains {
-        guard let file else { return .nothing }
+    ///
+    /// - Returns: the size of the partial file, of a copy of it, or of the published file, in bytes;
+    ///   nil if there is none of them.
+    func reopen() async throws(TransferEnd) -> Int64? {
+        guard let file else { return nil }
         let folder = try await openedFolder()
         // An earlier attempt may have published the file without being able to record that.
         if let name = job.possibleName {
@@ -79,7 +70,7 @@ final class TargetFile {
             if let size {
                 self.file?.name = name
                 isPublished = true
-                return .published(size)
+                return size
             }
         }
         let found = try await disk { () throws(FileError) -> (PartFile, Int64)? in
@@ -93,14 +84,9 @@ final class TargetFile {
             }
         }
         part = found?.0
-        guard let (part, size) = found else {
-            self.file = nil
-            return .nothing
-        }
-        guard let byteCount = part.copiedByteCount else { return .partial(size) }
-        self.file = part.file
-        ledger.copy = part.file
-        return .copy(size, byteCount: byteCount)
+        self.file = part?.file
+        if part?.copiedByteCount != nil { ledger.copy = part?.file }
+        return found?.1
     }
 
     /// Writes the number of recorded bytes into the file's extended attributes, by which a restored
@@ -108,7 +94,7 @@ final class TargetFile {
     func writeRecordAttribute() async {
         let byteCount = ledger.segments.byteCount
         guard let part, byteCount > 0 else { return }
-        await disk.run { part.writeRecordAttribute(byteCount: byteCount) }
+        try? await disk { part.writeRecordAttribute(byteCount: byteCount) }
     }
 
     private func openedFolder() async throws(TransferEnd) -> OpenFolder {
@@ -388,7 +374,10 @@ extension TargetFile {
             } catch {
                 // The file has its name or is gone, and the next attempt looks. Until then it
                 // counts only if it is seen in the folder.
-                if await !isShown(shown.file, in: folder) { part = nil }
+                let isThere = try? await disk { () throws(FileError) in
+                    try folder.status(of: shown.file.name, as: shown.file) != nil
+                }
+                if isThere != true { part = nil }
                 throw error
             }
             guard let next else { return shown.file.name }
@@ -399,15 +388,6 @@ extension TargetFile {
             file = next.file
         }
         throw .failed(FileError.nameTaken.failure)
-    }
-
-    /// Returns whether a file is seen under its final name.
-    private func isShown(_ file: LocalFile, in folder: OpenFolder) async -> Bool {
-        let state = try? await disk { () throws(FileError) in
-            try folder.publicationState(of: file, as: file.name)
-        }
-        guard case .published = state else { return false }
-        return true
     }
 
     /// Publishes a named copy, if the file system cannot give names to unnamed files.

@@ -4,7 +4,7 @@ import iDownState
 
 /// Runs one task's blocking work on the disk's threads, away from Swift's own.
 struct TaskDisk: Sendable {
-    let queue: DiskQueue
+    private let queue: DiskQueue
     private let task: TaskID
     private let directory: String
 
@@ -23,11 +23,6 @@ struct TaskDisk: Sendable {
         } catch {
             throw .failed(error.failure)
         }
-    }
-
-    /// Runs `body`, which cannot fail.
-    func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await queue.run(key: task.rawValue, in: directory, body)
     }
 
     /// Runs `body` and then a sync, which is shared with other tasks.

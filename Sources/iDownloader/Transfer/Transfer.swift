@@ -47,7 +47,7 @@ actor Transfer {
         } catch {
             await storage.keepWhatIsThere()
             switch error {
-            case .stopped, .superseded: attempt.tell(.stopped)
+            case .stopped: attempt.tell(.stopped)
             case .held(let obstacle): failure = await recordHold(by: obstacle)
             case .failed(let reason):
                 failure = await target.measuringNeed(
@@ -78,17 +78,15 @@ actor Transfer {
 
     /// Opens the file of an earlier attempt and checks how much of it counts.
     private func reopen() async throws(TransferEnd) {
-        let file = attempt.job.record.file
-        switch try await target.reopen() {
-        case .nothing:
-            guard file != nil else { return }
+        guard let file = attempt.job.record.file else { return }
+        let size = try await target.reopen()
+        if let size, target.isPublished { return attempt.fetch.content.isWhole(size: size) }
+        if let size {
+            attempt.fetch.content.foundPart(size: size)
+        } else {
             attempt.fetch.content.forget()
-        case .published(let size):
-            return attempt.fetch.content.isWhole(size: size)
-        case .partial(let size):
-            attempt.fetch.content.foundPart(size: size)
-        case .copy(let size, let byteCount):
-            attempt.fetch.content.foundPart(size: size)
+        }
+        if let byteCount = target.part?.copiedByteCount {
             let claimed = attempt.job.record.segments
             // A copy made at another time than the record may lack bytes anywhere.
             let isOfRecord = byteCount == claimed.byteCount && content.stored == claimed
@@ -98,9 +96,9 @@ actor Transfer {
         // From here on the file may change, so the recorded intent to publish it must go. If the
         // file is gone, calls that wait for the outcome of that publication need not wait for the
         // server.
-        if let file = target.file ?? file, attempt.job.possibleName != nil {
+        if attempt.job.possibleName != nil {
             try await attempt.ledger.commit(
-                .opened(file, content.known, keeping: content.synced)
+                .opened(target.file ?? file, content.known, keeping: content.synced)
             )
         }
         // If the size is known, a lack of space shows without a request.
@@ -181,7 +179,7 @@ actor Transfer {
                 return (.wrongFile(failure), [])
             case .failed(let failure) where failure.code.isOfSource: return (.failed(failure), [])
             case .held(.hostRests(let time)): return (.rests(time), [])
-            case .failed, .held, .stopped, .superseded: throw error
+            case .failed, .held, .stopped: throw error
             }
         }
     }
@@ -211,9 +209,7 @@ actor Transfer {
         if !end.spoilsContent, content.stored.isEmpty, content.known != attempt.ledger.version,
             let file = target.file
         {
-            try await attempt.ledger.commit(
-                .opened(file, content.known, keeping: content.stored)
-            )
+            try await attempt.ledger.commit(.opened(file, content.known, keeping: content.stored))
         }
         throw end
     }

@@ -219,14 +219,14 @@ struct ConnectionWorld {
             ? Self.part(ByteRange(from: route.ask.offset, to: route.ask.end ?? total), of: total)
             : Self.whole(total)
         let host = Origin(scheme: "https", host: "0.example", port: 443)
-        let answer = Fetch.Answer(facts, to: route.ask, from: 0, at: host, isLead: true)
+        let answer = Fetch.Answer(facts, on: route, at: host)
         let judgement = fetch.judge(answer, over: id)
         guard let body = fetch.open(id) else {
             end.fault = end.fault ?? "a first answer to \(route.ask) is \(judgement.name)"
             return
         }
         store(id, from: body.start)
-        _ = fetch.allowJoining(id, answeredBy: host, chosen: chosen, at: now)
+        _ = fetch.allowJoining(id, at: now)
     }
 
     // MARK: What connections do
@@ -295,7 +295,7 @@ struct ConnectionWorld {
         guard let route = fetch.requests[id]?.route else { return }
         let facts = Self.part(nil, of: total)
         let host = Origin(scheme: "https", host: "\(route.source).example", port: 443)
-        let answer = Fetch.Answer(facts, to: route.ask, from: route.source, at: host, isLead: false)
+        let answer = Fetch.Answer(facts, on: route, at: host)
         fetch.requests.judged(id, judgement, answer)
     }
 

@@ -30,10 +30,10 @@ import Testing
             known: tagged,
             segments: SegmentMap([range(0, 3)])
         )
-        let (id, _) = fetch.requests.begin(ask, of: 0, at: .zero)
+        let (id, route) = fetch.requests.begin(ask, of: 0, at: .zero)
         let host = Origin(scheme: "https", host: "host.example", port: 443)
         let facts = ResponseFacts(status: 200, contentLength: length)
-        var answer = Fetch.Answer(facts, to: ask, from: 0, at: host, isLead: true)
+        var answer = Fetch.Answer(facts, on: route, at: host)
         answer.path = "/f"
         fetch.requests.judged(id, judgement, answer)
         return fetch
@@ -189,7 +189,8 @@ import Testing
             for isLead in [true, false] {
                 let ask = isLead ? Heads.rest : .part(Self.range(3, 8), ifRange: "\"a\"")
                 let host = Origin(scheme: "https", host: "host.example", port: 443)
-                var answer = Fetch.Answer(Heads.part(), to: ask, from: 0, at: host, isLead: isLead)
+                let route = Requests.Route(ask, as: isLead ? .lead : .gap, from: 0)
+                var answer = Fetch.Answer(Heads.part(), on: route, at: host)
                 answer.path = path
                 #expect(Verdict(fetch.judge(answer, over: 2)) == verdict, "\(path)")
             }
@@ -208,9 +209,9 @@ import Testing
         next: Ask
     ) {
         var fetch = Self.fetch(Heads.rest, .fail(.status(503)))
-        let (id, _) = fetch.requests.begin(Heads.rest, of: 0, at: .zero)
+        let (id, route) = fetch.requests.begin(Heads.rest, of: 0, at: .zero)
         let host = Origin(scheme: "https", host: "host.example", port: 443)
-        var answer = Fetch.Answer(facts, to: Heads.rest, from: 0, at: host, isLead: true)
+        var answer = Fetch.Answer(facts, on: route, at: host)
         answer.path = "/f"
         _ = fetch.judge(answer, over: id)
         answer.facts = ResponseFacts(status: 503)
@@ -228,7 +229,7 @@ import Testing
             #expect(later.firstAsk == (hasFailed ? next : Heads.rest))
         }
         answer.facts = Heads.whole()
-        answer.ask = .whole
+        answer.route = Requests.Route(.whole, as: .lead, from: 0)
         _ = fetch.judge(answer, over: id)
         #expect(fetch.firstAsk == Heads.rest)
     }
@@ -237,10 +238,10 @@ import Testing
         var request = TaskRequest(url: "https://host.example/f", directory: "/")
         request.expectedSize = 5
         var fetch = Fetch(request, home: request.url, mirrors: [])
-        let (id, _) = fetch.requests.begin(.whole, of: 0, at: .zero)
+        let (id, route) = fetch.requests.begin(.whole, of: 0, at: .zero)
         let host = Origin(scheme: "https", host: "host.example", port: 443)
         let facts = ResponseFacts(status: 200, mimeType: "application/zip")
-        let answer = Fetch.Answer(facts, to: .whole, from: 0, at: host, isLead: true)
+        let answer = Fetch.Answer(facts, on: route, at: host)
         _ = fetch.judge(answer, over: id)
         #expect(fetch.open(id)?.end == 6)
     }

@@ -25,7 +25,7 @@ import Testing
         let (lead, _) = fetch.requests.begin(.whole, of: 0, at: .zero)
         Self.judge(&fetch, lead, .begin(known))
         fetch.requests.brings(lead, from: 0, at: .zero)
-        let joins = fetch.allowJoining(lead, answeredBy: host, chosen: chosen, at: .zero)
+        let joins = fetch.allowJoining(lead, at: .zero)
         #expect(joins)
         let steps = fetch.plan(look(wanted: chosen, room: [source: 1]))
         let sources = steps.compactMap { step in
@@ -38,7 +38,8 @@ import Testing
     /// The head of a connection turned out to be this.
     private static func judge(_ fetch: inout Fetch, _ id: Int, _ judgement: Judgement) {
         let facts = ResponseFacts(status: 0)
-        let answer = Fetch.Answer(facts, to: .whole, from: 0, at: host, isLead: id == 1)
+        let route = Requests.Route(.whole, as: id == 1 ? .lead : .gap, from: 0)
+        let answer = Fetch.Answer(facts, on: route, at: host)
         fetch.requests.judged(id, judgement, answer)
     }
 
@@ -335,7 +336,7 @@ import Testing
             _ = fetch.open(lead)
             fetch.requests.brings(lead, from: 0, at: .zero)
             fetch.stored(lead, upTo: 1 << 20)
-            return fetch.allowJoining(lead, answeredBy: Self.host, chosen: 2, at: .zero)
+            return fetch.allowJoining(lead, at: .zero)
         }
         #expect(joins("\"a\""))
         // The file was replaced, which happens.
@@ -349,7 +350,7 @@ import Testing
     @Test func `nobody is let in while a connection alone is of no use`() {
         var fetch = Self.fetch()
         func joins() -> Bool {
-            fetch.allowJoining(1, answeredBy: Self.host, chosen: nil, at: .zero)
+            fetch.allowJoining(1, at: .zero)
         }
         #expect(joins())
         // A comparison is no place to go on from.

@@ -213,14 +213,12 @@ struct FetchWorld {
             if chance(5) { return .crashed }
             if chance(10) { return .failed(chance(30) ? .status(404) : Self.reset) }
             let source = fetch.sources.position
-            let (id, _) = fetch.requests.begin(ask, of: source, at: .zero)
+            let (id, route) = fetch.requests.begin(ask, of: source, at: .zero)
             defer { fetch.requests.closed(id) }
             var answer = Fetch.Answer(
                 facts(of: ask, from: source),
-                to: ask,
-                from: source,
-                at: Origin(scheme: "https", host: "\(source).example", port: 443),
-                isLead: true
+                on: route,
+                at: Origin(scheme: "https", host: "\(source).example", port: 443)
             )
             answer.path = "/file"
             if bug == .believesEveryAnswer, let tag = fetch.content.known.entityTag {

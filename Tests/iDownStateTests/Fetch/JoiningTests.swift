@@ -9,8 +9,8 @@ import Testing
     private static let total = 64 * megabyte
 
     /// One connection that brings 1 MiB a second, after a second of it.
-    private static func joining(chosen: Int? = nil, known: UsefulConnections? = nil) -> Joining {
-        Joining(source: 0, headTime: .milliseconds(10), chosen: chosen, known: known, at: .zero)
+    private static func joining(known: UsefulConnections? = nil) -> Joining {
+        Joining(source: 0, headTime: .milliseconds(10), known: known, at: .zero)
     }
 
     private static let file = RemoteVersion(total: total, servesRanges: true)
@@ -142,7 +142,7 @@ import Testing
     ]
 
     @Test(arguments: rows) func `what is seen says how many join`(row: Row) {
-        var joining = Self.joining(chosen: row.chosen, known: row.known)
+        var joining = Self.joining(known: row.known)
         func plan(at now: Duration) -> SegmentPlan? {
             let look = Self.look(at: now) {
                 $0.chosen = row.chosen
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func `another number holds at once`() {
-        var joining = Self.joining(chosen: 4)
+        var joining = Self.joining()
         let pieces = [Self.piece(at: .seconds(1))]
         _ = joining.plan(Self.look { $0.chosen = 4 }, pieces, of: Self.file)
         let plan = joining.plan(Self.look { $0.chosen = 2 }, pieces, of: Self.file)

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `the same page, host, name and size fit`() throws {
-        #expect(try FreshLink(Self.request(), to: Self.file).mayContinue(Self.record()))
+        #expect(try Self.file.mayContinue(Self.record(), by: Self.request()))
     }
 
     @Test func `a name that the browser gave counts before the file's own`() throws {
@@ -42,8 +42,8 @@ import Testing
             record.file = Sample.otherFile
         }
         let request = Self.request { $0.fileName = "debian.iso" }
-        #expect(FreshLink(request, to: Self.file).mayContinue(record))
-        #expect(!FreshLink(Self.request(), to: Self.file).mayContinue(record))
+        #expect(Self.file.mayContinue(record, by: request))
+        #expect(!Self.file.mayContinue(record, by: Self.request()))
     }
 
     @Test(arguments: [
@@ -54,10 +54,10 @@ import Testing
         page: String?
     ) throws {
         let request = Self.request { $0.referrer = page }
-        #expect(try !FreshLink(request, to: Self.file).mayContinue(Self.record()))
+        #expect(try !Self.file.mayContinue(Self.record(), by: request))
         guard page.map({ $0.utf8.count < 15 }) ?? true else { return }
         let record = try Self.record { $0.request.referrer = page }
-        #expect(!FreshLink(request, to: Self.file).mayContinue(record))
+        #expect(!Self.file.mayContinue(record, by: request))
     }
 
     @Test(arguments: [
@@ -66,26 +66,26 @@ import Testing
     ])
     func `another host does not fit`(url: String) throws {
         let request = Self.request { $0.url = url }
-        #expect(try !FreshLink(request, to: Self.file).mayContinue(Self.record()))
+        #expect(try !Self.file.mayContinue(Self.record(), by: request))
     }
 
     @Test func `another name or size does not fit, nor one that nobody knows`() throws {
         var file = Self.file
         file.name = "other.iso"
-        #expect(try !FreshLink(Self.request(), to: file).mayContinue(Self.record()))
+        #expect(try !file.mayContinue(Self.record(), by: Self.request()))
         file = Self.file
         file.version.total = Sample.half
-        #expect(try !FreshLink(Self.request(), to: file).mayContinue(Self.record()))
+        #expect(try !file.mayContinue(Self.record(), by: Self.request()))
         file.version.total = nil
         let unknown = try Self.record { $0.remote.total = nil }
-        #expect(!FreshLink(Self.request(), to: file).mayContinue(unknown))
+        #expect(!file.mayContinue(unknown, by: Self.request()))
     }
 
     @Test func `private downloads do not fit`() throws {
         let request = Self.request { $0.isPrivate = true }
-        #expect(try !FreshLink(request, to: Self.file).mayContinue(Self.record()))
+        #expect(try !Self.file.mayContinue(Self.record(), by: request))
         let record = try Self.record { $0.request.isPrivate = true }
-        #expect(!FreshLink(Self.request(), to: Self.file).mayContinue(record))
+        #expect(!Self.file.mayContinue(record, by: Self.request()))
     }
 
     @Test(arguments: [
@@ -104,13 +104,13 @@ import Testing
             record.state = state
             record.failure = failure
         }
-        #expect(FreshLink(Self.request(), to: Self.file).mayContinue(record) == fits)
+        #expect(Self.file.mayContinue(record, by: Self.request()) == fits)
     }
 
     @Test func `a task that is going away does not fit`() throws {
         for intent in [Intent.remove, .discard, .publish(name: Sample.name)] {
             let record = try Self.record { $0.intent = intent }
-            #expect(!FreshLink(Self.request(), to: Self.file).mayContinue(record))
+            #expect(!Self.file.mayContinue(record, by: Self.request()))
         }
     }
 }

@@ -62,9 +62,9 @@ import iDownState
         }
         switch record.state {
         case .completed where !completedTakes.contains(option):
-            return option == .url ? .keepsURL(.completed) : .keepsOption(option, .completed)
+            return .keepsOption(option, .completed)
         case .cancelled where option == .url:
-            return .keepsURL(.cancelled)
+            return .keepsOption(.url, .cancelled)
         case .waiting, .downloading, .paused, .failed, .completed, .cancelled:
             guard option == .directory || option == .fileName, record.file != nil else {
                 return nil

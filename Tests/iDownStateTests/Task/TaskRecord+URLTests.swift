@@ -34,8 +34,8 @@ import iDownState
         case .connecting, .downloading: stop
         case .paused, .pausedWithBytes, .pausedWhileDiscarding: paused
         case .publishing: .refused(.publishing)
-        case .completed: .refused(.keepsURL(.completed))
-        case .cancelled, .discarding: .refused(.keepsURL(.cancelled))
+        case .completed: .refused(.keepsOption(.url, .completed))
+        case .cancelled, .discarding: .refused(.keepsOption(.url, .cancelled))
         case .removing: .refused(.gone)
         }
     }

@@ -36,11 +36,11 @@ import iDownTesting
         try await withFollower { follower, _ in
             #expect(follower.value == expected(0))
             follower.follow(upTo: 1000)
-            try await follower.reach(1000)
+            _ = try await follower.value(upTo: 1000) { true }
             #expect(follower.position == 1000)
             #expect(follower.value == expected(1000))
             follower.follow(upTo: Self.content.count)
-            try await follower.reach(Self.content.count)
+            _ = try await follower.value(upTo: Self.content.count) { true }
             #expect(follower.value == expected(Self.content.count))
         }
     }
@@ -48,7 +48,7 @@ import iDownTesting
     @Test func `who waits for an early offset does not wait for the rest`() async throws {
         try await withFollower { follower, _ in
             follower.follow(upTo: Self.content.count)
-            try await follower.reach(1)
+            _ = try await follower.value(upTo: 1) { true }
             #expect(follower.position >= DigestFollower.slice)
         }
     }
@@ -57,30 +57,30 @@ import iDownTesting
         try await withFollower { follower, part in
             let zeros = [UInt8](repeating: 0, count: 4096)
             try zeros.withUnsafeBytes { bytes throws in try part.write(bytes, at: 0) }
-            try await follower.reach(Self.content.count)
+            _ = try await follower.value(upTo: Self.content.count) { true }
             #expect(follower.value != expected(Self.content.count))
             follower.restart()
             #expect(follower.value == expected(0))
             let right = Self.content.bytes(in: 0..<4096)
             try right.withUnsafeBytes { bytes throws in try part.write(bytes, at: 0) }
-            try await follower.reach(Self.content.count)
+            _ = try await follower.value(upTo: Self.content.count) { true }
             #expect(follower.value == expected(Self.content.count))
         }
     }
 
-    @Test func `whoever waits is let go when it begins anew`() async throws {
+    @Test func `whoever waits does not wait for ever when it begins anew`() async throws {
         try await withFollower { follower, _ in
-            async let reached: Void = follower.reach(Self.content.count)
+            async let value = follower.value(upTo: Self.content.count) { true }
             follower.restart()
             // Whether the restart came first or last: it returns.
-            try await reached
+            _ = try await value
         }
     }
 
     @Test func `a file that is shorter than it should be is a failure`() async throws {
         try await withFollower { follower, _ in
             let error = await #expect(throws: FileError.self) {
-                try await follower.reach(Self.content.count + 1)
+                _ = try await follower.value(upTo: Self.content.count + 1) { true }
             }
             #expect(error?.failure.code == .fileVanished)
         }
@@ -94,12 +94,12 @@ import iDownTesting
             do {
                 try await withFollower(faults: faults) { follower, _ in
                     do {
-                        try await follower.reach(1000)
+                        _ = try await follower.value(upTo: 1000) { true }
                     } catch let error as FileError {
                         hasFailed = true
                         #expect(error.failure.code == .fileFailed)
                         follower.restart()
-                        try await follower.reach(1000)
+                        _ = try await follower.value(upTo: 1000) { true }
                     }
                     #expect(follower.value == expected(1000))
                 }
