@@ -26,7 +26,8 @@ extension StoreAccess {
                         priority: Int32(clamping: integer(row, 1)),
                         directory: text(row, 2),
                         origin: Origin(url: text(row, 4)),
-                        hasFile: !(row[3] as DatabaseValue).isNull
+                        hasFile: !(row[3] as DatabaseValue).isNull,
+                        hasMirrors: !(row[5] as DatabaseValue).isNull
                     )
                 )
             }

@@ -53,6 +53,7 @@ struct Admission {
     func obstacle(for candidate: Candidate, hasBegun: Bool = false) -> Obstacle? {
         surroundings.obstacle(
             for: candidate.origin,
+            hasMirrors: candidate.hasMirrors,
             directory: candidate.directory,
             hasFile: candidate.hasFile,
             hasBegun: hasBegun

@@ -31,6 +31,7 @@ struct Explanation {
         let surroundings = coordinator.holds.surroundings(in: coordinator)()
         obstacle = surroundings.obstacle(
             for: record.request.origin,
+            hasMirrors: !record.request.mirrors.isEmpty,
             directory: record.request.directory,
             hasFile: record.file != nil
         )

@@ -122,7 +122,6 @@ final class Restart {
             }
             for change in changes {
                 engine.rests.restore(from: change.after, at: now)
-                engine.restoreFindings(on: change.after)
             }
             return ((changes.compactMap(Restored.init), unreadable), changes)
         }

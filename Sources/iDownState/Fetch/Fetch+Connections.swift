@@ -29,7 +29,7 @@ extension Fetch {
         let known = content.known
         guard let lead = requests[lead], let answer = lead.answer, lead.bringsFile,
             sources.isHTTP(lead.route.source), let total = known.total, !known.refusesRanges,
-            !hasSeveralVersions, known.strongValidator != nil || hasDigest,
+            !hasSeveralVersions, !needsOneAnswer, known.strongValidator != nil || hasDigest,
             !isByHTTP2 || !requests.isByHTTP2(answer.host),
             total - content.stored.byteCount > RampUp.smallestRest
         else { return false }

@@ -154,7 +154,7 @@ package struct Fetch: Hashable, Sendable {
     /// What this attempt and earlier ones have learned; ``sources`` has what concerns those.
     private var learned: Memory
     /// Whether one answer has to bring the whole file, because several were not of one version.
-    private var needsOneAnswer = false
+    private(set) var needsOneAnswer = false
     /// Whether an FTP server has sent more bytes than it announced.
     private var distrustsSize = false
     /// Whether the host of the task's URL gives several versions in turn, so that the next request
@@ -378,7 +378,7 @@ package struct Fetch: Hashable, Sendable {
     private func isFromValidatorOrigin(_ answer: Answer) -> Bool {
         guard !content.known.needsProof else { return false }
         guard let validators = learned.validators else {
-            return answer.source == 0 && request.mirrors.isEmpty
+            return content.known.isFromElsewhere ? answer.source == 0 : isFromHome(answer)
         }
         return validators.source == sources.urls[answer.source] && validators.host == answer.host
     }
@@ -388,7 +388,7 @@ package struct Fetch: Hashable, Sendable {
     /// After a restart only the task's own URL is known, unless the client gave mirrors.
     private func isFromValidatorPlace(_ answer: Answer) -> Bool {
         guard let validators = learned.validators else {
-            return isFromHome(answer) && !content.known.isFromElsewhere && request.mirrors.isEmpty
+            return isFromHome(answer) && !content.known.isFromElsewhere
         }
         return validators == origin(of: answer)
     }
@@ -405,17 +405,26 @@ package struct Fetch: Hashable, Sendable {
 
     /// Returns what an ETag in the answer means that differs from the recorded one.
     private func meaningOfAnotherTag(in answer: Answer) -> TagMeaning {
-        guard isFromValidatorOrigin(answer), !answer.hostGivesSeveralTags else { return .nothing }
+        guard !answer.hostGivesSeveralTags else { return .nothing }
+        // Where the host that gave the recorded ETag gives another one, no other host can tell that
+        // the file is the same.
+        guard isFromValidatorOrigin(answer) || learned.tags.hasSeenAnother else { return .nothing }
         return learned.tags.meaning(onDisk: content.stored.byteCount)
     }
 
     /// Takes note of the ETag in an answer on the lead connection.
     private mutating func noteTag(of facts: ResponseFacts, in answer: Answer) {
+        let isOwn = isFromValidatorOrigin(answer)
         guard answer.isLead, [200, 206].contains(facts.status), !content.stored.isEmpty,
-            let recorded = content.known.entityTag,
-            answer.isForTag || isFromValidatorOrigin(answer)
+            let recorded = content.known.entityTag, answer.isForTag || isOwn
         else { return }
-        learned.tags.note(facts.entityTag, recorded: recorded, isNewConnection: answer.isForTag)
+        let date = content.known.lastModified
+        learned.tags.note(
+            isOwn ? facts.entityTag : nil,
+            recorded: recorded,
+            hasSameDate: date != nil && facts.lastModified?.field == date?.field,
+            isNewConnection: answer.isForTag
+        )
     }
 
     // MARK: What an answer does to the bytes on disk
@@ -516,6 +525,13 @@ package struct Fetch: Hashable, Sendable {
         needsOneAnswer = true
     }
 
+    /// Whether a wrong digest may come from answers of several versions, which no validator could
+    /// tell apart: then one answer has to bring the file before it counts as wrong.
+    private var mayBeMixed: Bool {
+        sources.urls.count == 1 && !needsOneAnswer && !content.isOfOneAnswer
+            && (content.known.restsOnProof || content.known.strongValidator == nil)
+    }
+
     // MARK: The next source
 
     /// Decides what comes after the source that was asked.
@@ -532,6 +548,10 @@ package struct Fetch: Hashable, Sendable {
         load: HostLimits.Load = .none,
         at now: Duration
     ) -> Sources.Next {
+        if case .wrongFile = outcome, mayBeMixed {
+            fetchInOneAnswer()
+            return .ask(givingUp: true)
+        }
         let position = sources.position
         let stored = Sources.StoredBytes(
             isEmpty: content.stored.isEmpty,

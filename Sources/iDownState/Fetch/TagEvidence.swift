@@ -37,12 +37,15 @@ package struct TagEvidence: Hashable, Sendable {
     /// Whether this attempt's answers had several ETags.
     package var showsSeveralTags: Bool { seen.count > 1 }
 
+    /// Whether an answer of this attempt had another ETag than the recorded one.
+    package var hasSeenAnother: Bool { !seen.isEmpty }
+
     /// Whether new connections have to be asked before another ETag means anything.
     ///
     /// - Parameter onDisk: the number of bytes that another file would cost.
     /// - Returns: whether to ask; false also where every answer had the recorded ETag.
     package func isOpen(onDisk: Int64) -> Bool {
-        !seen.isEmpty && meaning(onDisk: onDisk) == .unknown
+        hasSeenAnother && meaning(onDisk: onDisk) == .unknown
     }
 
     /// Judges an ETag that differs from the recorded one, at the host that gave both.
@@ -60,10 +63,17 @@ package struct TagEvidence: Hashable, Sendable {
     /// - Parameters:
     ///   - tag: the answer's ETag; nil where it has none.
     ///   - recorded: the recorded ETag.
+    ///   - hasSameDate: whether the answer has the recorded date. Without it, the recorded ETag that
+    ///     comes back may be that of a host which has not got the new file yet.
     ///   - isNewConnection: whether the connection was made to see the ETag.
-    package mutating func note(_ tag: EntityTag?, recorded: EntityTag, isNewConnection: Bool) {
+    package mutating func note(
+        _ tag: EntityTag?,
+        recorded: EntityTag,
+        hasSameDate: Bool = false,
+        isNewConnection: Bool
+    ) {
         if isNewConnection { answersLeft = max(0, answersLeft - 1) }
-        guard let tag, !tag.matches(recorded) || !seen.isEmpty else { return }
+        guard let tag, !tag.matches(recorded) || hasSeenAnother && hasSameDate else { return }
         seen.insert(tag.opaque)
     }
 

@@ -22,7 +22,7 @@ extension ResponseFacts {
         if !isChunked { contentLength = ContentLength(values: fields.all("content-length")) }
         contentRange = range
         hasUnreadableRange = range == nil && fields.first("content-range") != nil
-        entityTag = fields.only("etag").flatMap { EntityTag(field: $0) }
+        entityTag = EntityTag(values: fields.all("etag"))
         lastModified = fields.only("last-modified").flatMap {
             LastModified(field: $0, responseDate: date)
         }
@@ -116,9 +116,24 @@ extension EntityTag {
     /// task.
     private static let longest = 1024
 
-    /// Reads the field (RFC 9110 section 8.8.3); nil if it is no valid tag, so that no server gets
-    /// back a tag that it could misread.
-    init?(field: [UInt8]) {
+    /// Reads the field; nil where it is missing or empty.
+    ///
+    /// What is no valid tag counts as a weak one, which is never sent back: a change of it still
+    /// means another version.
+    init?(values: [[UInt8]]) {
+        if let field = values.first, values.allSatisfy({ $0 == field }),
+            let tag = EntityTag(field: field)
+        {
+            self = tag
+            return
+        }
+        let bytes = Array(values.joined(separator: ", ".utf8)).prefix(Self.longest)
+        guard !bytes.isEmpty else { return nil }
+        self.init(opaque: FieldText.repair(bytes), isWeak: true)
+    }
+
+    /// Reads a valid field (RFC 9110 section 8.8.3).
+    private init?(field: [UInt8]) {
         guard field.count <= Self.longest else { return nil }
         let weakness = Array("W/".utf8)
         let isWeak = field.starts(with: weakness)

@@ -59,7 +59,7 @@ final class Attempt {
         verifier = Verifier(job.request, disk: engine.disk, controls: controls)
         self.live = live
         self.controls = controls
-        let findings = engine.findings(on: job.task)
+        let findings = engine.findings(on: job.record)
         fetch = Fetch(
             job.request,
             home: home.text,

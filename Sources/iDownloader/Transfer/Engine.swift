@@ -35,6 +35,8 @@ package final class Engine: Sendable {
     let checkpointInterval: Duration
     /// The findings about hosts, and the number of connections to each.
     let hosts: Hosts
+    /// When this run of the service began, by the clock of `hosts`.
+    private let startedAt: Duration
     /// Keeps all connections within the rate limits.
     let rates = RateGate()
     private let storedConnections: Atomic<Int>
@@ -78,6 +80,7 @@ package final class Engine: Sendable {
         self.time = time
         self.rests = HostRestTable(time)
         self.hosts = Hosts(time)
+        startedAt = hosts.now
         self.userAgent = userAgent
         self.checkpointInterval = checkpointInterval
         self.storedConnections = Atomic(connectionsPerDownload)
@@ -226,19 +229,18 @@ package final class Engine: Sendable {
     }
 
     /// Returns the findings of earlier attempts of a task.
-    func findings(on task: TaskID) -> Findings {
-        storedFindings.withLock { $0[task] } ?? Findings()
+    ///
+    /// What an earlier run of the service has found is gone, but a file shows that a host has served
+    /// the task: it counts as served until this run began.
+    func findings(on record: TaskRecord) -> Findings {
+        if let findings = storedFindings.withLock({ $0[record.id] }) { return findings }
+        guard record.file != nil else { return Findings() }
+        return Findings(fetch: Fetch.Memory(servedUntil: startedAt))
     }
 
     /// Keeps findings for the task's next attempt.
     func keep(_ findings: Findings, on task: TaskID) {
         storedFindings.withLock { $0[task] = findings.fetch.changesNextAttempt ? findings : nil }
-    }
-
-    /// Lets a task that the last run of the service was downloading count as served until now.
-    package func restoreFindings(on record: TaskRecord) {
-        guard record.file != nil else { return }
-        keep(Findings(fetch: Fetch.Memory(servedUntil: hosts.now)), on: record.id)
     }
 
     /// Drops the findings of a task that is complete or removed.

@@ -44,7 +44,7 @@ import iDownState
         Row("three agree", [tags[1], tags[1], tags[1]], .anotherFile),
         Row("a third tag", [tags[2]], .nothing),
         Row("the third answer differs", [tags[1], tags[1], tags[3]], .nothing),
-        Row("the recorded tag comes back", [tags[1], tags[0]], .nothing),
+        Row("the recorded tag comes back", [tags[1], tags[0]], .unknown, isOpen: true),
         Row("no tag tells nothing", [nil, nil], .unknown, isOpen: true),
         Row("three tell nothing", [nil, nil, nil], .anotherFile),
         Row("a weak tag tells", [weak], .nothing),
@@ -60,6 +60,15 @@ import iDownState
         #expect(evidence.meaning(onDisk: row.onDisk) == row.meaning)
         #expect(evidence.isOpen(onDisk: row.onDisk) == row.isOpen)
         #expect(evidence.showsSeveralTags == (row.meaning == .nothing))
+    }
+
+    /// Without a date, it may be that of a node which has not got the new file yet.
+    @Test func `the recorded tag that comes back with its date shows several tags`() {
+        var evidence = TagEvidence()
+        for tag in [Self.tags[1], Self.tags[0]] {
+            evidence.note(tag, recorded: Self.tags[0], hasSameDate: true, isNewConnection: true)
+        }
+        #expect(evidence.meaning(onDisk: 1) == .nothing)
     }
 
     @Test func `the recorded tag alone opens no question`() {

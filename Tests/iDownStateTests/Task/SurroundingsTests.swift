@@ -84,6 +84,13 @@ import Testing
     @Test func `a host that rests holds its own tasks, on this computer too`() {
         let surroundings = Surroundings(rests: [Self.here: .seconds(3)])
         #expect(obstacle(surroundings, Self.here) == .hostRests(for: .seconds(3)))
+        let mirrored = surroundings.obstacle(
+            for: Self.here,
+            hasMirrors: true,
+            directory: "/",
+            hasFile: false
+        )
+        #expect(mirrored == nil)
         #expect(obstacle(surroundings) == nil)
     }
 

@@ -231,6 +231,32 @@ import iDownloader
         }
     }
 
+    @Test func `after a restart, too, another tag of a task with a mirror is another file`()
+        async throws
+    {
+        let new = ServedFile(Sample.replaced, entityTag: "\"v2\"")
+        let busy: [Step] = [.head("503 Busy", [("Content-Length", "0")])]
+        try await withServer({ _ in busy }) { mirror in
+            try await withServer({ request in
+                request.number == 1 ? Sample.file.cutOff() : new.answer(to: request)
+            }) { home in
+                try await withSite { first in
+                    let journal = try first.task(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                    }
+                    try await first.run(journal)
+                    try await withSite(in: first.folder) { site in
+                        try await site.run(journal)
+                        expectComplete(Sample.replaced, site, journal)
+                        // The first answer is known to be another file: nothing is compared.
+                        #expect(home.requests.count == 2)
+                        #expect(journal.record.integrity == .validators)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `after a fresh link another tag goes on by proof`() async throws {
         let content = TestContent(Self.smallBytes)
         try await withServer({ request in

@@ -313,7 +313,6 @@ import iDownloader
                 let journal = try first.task(server.url("/file.bin"))
                 try await first.run(journal)
                 try await withSite(in: first.folder, time: clock.time) { site in
-                    site.engine.restoreFindings(on: journal.record)
                     for wait in [0, 14] {
                         clock.advance(by: .seconds(wait))
                         try await site.run(journal)
