@@ -31,6 +31,9 @@ package struct TagEvidence: Hashable, Sendable {
     /// differs from the recorded ETag.
     private var seen: Set<String> = []
     private var answersLeft = Self.answers
+    /// Whether the last ETag was the recorded one again: of the host's nodes, one that has the file
+    /// answers.
+    private var isAtRecorded = false
 
     package init() {}
 
@@ -43,9 +46,10 @@ package struct TagEvidence: Hashable, Sendable {
     /// Whether new connections have to be asked before another ETag means anything.
     ///
     /// - Parameter onDisk: the number of bytes that another file would cost.
-    /// - Returns: whether to ask; false also where every answer had the recorded ETag.
+    /// - Returns: whether to ask; false also where every answer, or the last one, had the recorded
+    ///   ETag.
     package func isOpen(onDisk: Int64) -> Bool {
-        hasSeenAnother && meaning(onDisk: onDisk) == .unknown
+        hasSeenAnother && !isAtRecorded && meaning(onDisk: onDisk) == .unknown
     }
 
     /// Judges an ETag that differs from the recorded one, at the host that gave both.
@@ -73,8 +77,9 @@ package struct TagEvidence: Hashable, Sendable {
         isNewConnection: Bool
     ) {
         if isNewConnection { answersLeft = max(0, answersLeft - 1) }
-        guard let tag, !tag.matches(recorded) || hasSeenAnother && hasSameDate else { return }
-        seen.insert(tag.opaque)
+        guard let tag else { return }
+        isAtRecorded = tag.matches(recorded)
+        if !isAtRecorded || hasSeenAnother && hasSameDate { seen.insert(tag.opaque) }
     }
 
     /// Starts anew with another file; `count` bytes were given up because of another ETag alone.
@@ -86,6 +91,7 @@ package struct TagEvidence: Hashable, Sendable {
     /// Forgets the ETags of the last attempt: they say nothing about the host's present file.
     package mutating func beginAttempt() {
         seen = []
+        isAtRecorded = false
         answersLeft = Self.answers
     }
 }

@@ -151,6 +151,19 @@ import iDownloader
         }
     }
 
+    @Test func `of two edges, the one with the recorded tag brings the rest`() async throws {
+        let content = TestContent(Self.largeBytes)
+        try await withSite { site in
+            let (journal, requests) = try await resume(ServedFile(content), site) { request in
+                let tag = request.connection % 2 == 1 ? "\"v1\"" : "\"v2\""
+                return ServedFile(content, entityTag: tag).answer(to: request)
+            }
+            expectWhole(content, site, journal)
+            #expect(requests.dropFirst().allSatisfy { $0["Range"] != nil })
+            #expect(journal.record.integrity == .validators)
+        }
+    }
+
     @Test func `edges do not hide a block that differs in what is compared`() async throws {
         let old = ServedFile(TestContent(Self.largeBytes))
         // The last block before the resume point.
