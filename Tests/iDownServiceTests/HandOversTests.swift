@@ -66,6 +66,24 @@ import iDownTesting
         }
     }
 
+    /// The user's own download of that host would stand still.
+    @Test func `those that come at once leave connections to their host`() async throws {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            let taken = await withTaskGroup(of: Bool.self, returning: Int.self) { group in
+                for number in 0..<24 {
+                    group.addTask {
+                        let url = server.url("/\(number).bin")
+                        return (try? await handOver(url, "t\(number)", to: hub)) != nil
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(taken == 12)
+        }
+    }
+
     @Test func `the minute goes on while the service is not there`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
