@@ -26,8 +26,9 @@ extension BusAnnouncer {
             let wasRunning = before.record.state == .downloading
             let isRunning = now.record.state == .downloading
             let live = wasRunning ? before.live : now.live?.withoutSegments
-            // Clients were told of a stopped transfer's bytes until its last checkpoint is told.
-            told[id] = isRunning ? live : now.live
+            // Of a stopped transfer, its bytes were told until the record has them.
+            let isRecorded = now.live?.bytes == now.record.segments.byteCount
+            told[id] = isRunning ? live : isRecorded ? nil : now.live
             let differences = tellChange(
                 from: before.record.state,
                 to: task,

@@ -103,8 +103,9 @@ package actor BusAnnouncer: Announcing {
 
     package func changedTogether(_ news: [TaskNews], serial: Int64) async {
         // Of a transfer's bytes, clients know more than the record.
-        for one in news where told[one.id] != nil { tell(one) }
-        let news = news.filter { told[$0.id] == nil }
+        let known = Set(told.keys)
+        for one in news where known.contains(one.id) { tell(one) }
+        let news = news.filter { !known.contains($0.id) }
         let (groups, others) = await ManyChanged.grouped(news, serial: serial)
         for (many, places) in groups { await put(many, places.map { news[$0] }) }
         for place in others { tell(news[place]) }

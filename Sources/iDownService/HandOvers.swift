@@ -32,7 +32,8 @@ final class HandOvers {
     private let words = Waiters<String, Result<Journal.FirstWord, ServiceRefusal>>()
     /// The tokens whose first answer is awaited, with the hosts that are asked.
     ///
-    /// The host is nil for a token that is taken back. `results` has further calls with these tokens.
+    /// The host is nil for a token that is held or taken back. `results` has further calls with these
+    /// tokens.
     private var asking: [String: Origin?] = [:]
     private let results = Waiters<String, Result<TaskID, any Error>>()
     /// The transfers of provisional tasks, which wait with their answers open.
@@ -133,6 +134,7 @@ final class HandOvers {
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
             // A Confirm in the same commit takes the transfer from there.
             held[id] = (start, seen.status != nil)
+            asking.updateValue(nil, forKey: token)
             try await coordinator.commit(answering: .first) { [record] transaction in
                 // The hand-over may have been withdrawn meanwhile.
                 if let other = try transaction.handOvers.find(token) { _ = try other.taskID }

@@ -2,6 +2,7 @@
 
 import Curl
 import DBus
+import Executors
 import iDownBus
 import iDownData
 import iDownState
@@ -78,7 +79,25 @@ extension ManagerService {
         // Refuse options that cannot change now, before the folder is created.
         let record = try await coordinator.task(id).record
         if !record.isPublishing { try record.check(options.options) }
-        try await coordinator.edit(id, checker.judge(options, for: record))
+        let edit = try await checker.judge(options, for: record)
+        if record.state == .completed, edit.wantedPlace(of: record) != nil {
+            try await checkPresence(of: record)
+        }
+        try await coordinator.edit(id, edit)
+    }
+
+    /// Refuses to move a finished file that is gone, before any other change is stored.
+    private func checkPresence(of record: TaskRecord) async throws {
+        let engine = engine
+        let isGone = await withTimeLimit(Coordinator.longestLook) {
+            await engine.isGone(fileOf: record)
+        }
+        // A move that another call has begun may have taken it along.
+        let now = try await coordinator.task(record.id).record
+        guard isGone == true, !now.isMoving, now.file == record.file,
+            now.request.directory == record.request.directory
+        else { return }
+        throw ServiceRefusal.staysInPlace(.goneBeforeMove, record.displayName)
     }
 
     /// Changes the place of a task in the queue.

@@ -303,14 +303,7 @@ struct OptionChecker: Sendable {
         guard let place = edit.wantedPlace(of: record) else { return edit }
         var isTaken = false
         if let finished {
-            // A silent disk tells by the move's end, and so does a file that goes away now.
-            let engine = engine
-            let isGone = await withTimeLimit(Coordinator.longestLook) {
-                await engine.isGone(fileOf: record)
-            }
-            if isGone == true {
-                throw ServiceRefusal.staysInPlace(.goneBeforeMove, record.displayName)
-            }
+            // A silent disk tells by the move's end.
             isTaken =
                 (try? await self.isTaken(place.name, in: place.directory, own: finished)) == true
         } else if (edit.onExisting ?? record.request.onExisting) == .fail {

@@ -41,6 +41,8 @@ final class Trashing {
         var removed = 0
         // A list that cannot be written keeps few tasks whose files are in the trash already.
         for first in stride(from: 0, to: ids.count, by: Self.most) {
+            // What the end of the service would leave undone is not begun.
+            if first > 0, coordinator.isStopping { break }
             let group = Array(ids[first..<min(first + Self.most, ids.count)])
             removed += try await removeGroup(
                 group,
@@ -92,8 +94,8 @@ final class Trashing {
             {
                 throw ManagerError(
                     .storeFailed,
-                    "The list of tasks could not be written (\(failure)). Some files are in the"
-                        + " trash, and their tasks stay in the list."
+                    "The list of tasks could not be written (\(failure)). Some tasks may be removed"
+                        + " already, and the files of some that stay are in the trash."
                 )
             }
         } while !left.isEmpty
@@ -114,6 +116,10 @@ final class Trashing {
         for id in Set(ids).subtracting(trashed).sorted() {
             guard var record = try? await coordinator.task(id).record, record.state == .completed
             else { continue }
+            guard !coordinator.isStopping else {
+                kept.insert(id)
+                continue
+            }
             goingToDisk()
             // Only the end of a rename tells which file goes.
             while record.isMoving,

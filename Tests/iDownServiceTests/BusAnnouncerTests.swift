@@ -405,9 +405,17 @@ import iDownTesting
             } else {
                 await scene.announcer.taskChanged(from: known, to: cancelled)
             }
-            let events = try await scene.events(3)
+            // Nothing is told twice.
+            let marker = TaskID(rawValue: 9)
+            if let marker { await scene.announcer.taskRemoved(marker) }
+            let events = try await scene.events(4)
+            #expect(events.count == 4)
             #expect(fold(Array(events.prefix(2))).downloadedBytes == 90)
-            #expect(fold(events).downloadedBytes == 0)
+            #expect(fold(Array(events.prefix(3))).downloadedBytes == 0)
+            guard case .removed = events[3] else {
+                Issue.record("\(events)")
+                return
+            }
         }
     }
 
