@@ -6,8 +6,9 @@ extension Interface {
         "org.freedesktop.DBus.Introspectable",
         [
             .method("Introspect", .query, out: ["xml_data"]) {
-                (call: Call) async throws -> String in
-                try await call.connection.introspection(at: call.path)
+                (call: Call) async throws -> Encoded<String> in
+                let parts = try await call.connection.introspected(at: call.path)
+                return await IntrospectionDocument.written(parts)
             }
         ]
     )
@@ -28,17 +29,14 @@ extension Interface {
 extension Connection {
     /// Returns the introspection document of an object, or of a path that leads to one.
     ///
-    /// Written on another thread, because it may contain a million names.
-    ///
     /// - Throws: `UnknownObject`; the errors of a subtree's closures.
-    @concurrent
-    public nonisolated func introspection(at path: ObjectPath) async throws -> String {
+    public func introspection(at path: ObjectPath) async throws -> String {
         let (interfaces, children) = try await introspected(at: path)
         return IntrospectionDocument(interfaces, children: children).text
     }
 
     /// Returns the contents of a path's document: its interfaces, and the names below it.
-    private func introspected(
+    fileprivate func introspected(
         at path: ObjectPath
     ) async throws -> (interfaces: [Interface], children: [String]) {
         guard let object = objects.object(at: path) else {
@@ -50,5 +48,16 @@ extension Connection {
         var children = objects.children(of: path)
         if let subtree = objects.subtree(below: path) { children += try await subtree.children() }
         return (object.interfaces, children)
+    }
+}
+
+extension IntrospectionDocument {
+    /// Writes the document on another thread, because it may contain a million names.
+    @concurrent
+    fileprivate static func written(
+        _ parts: (interfaces: [Interface], children: [String])
+    ) async -> Encoded<String> {
+        let document = IntrospectionDocument(parts.interfaces, children: parts.children)
+        return Encoded(WireWriter(document.text))
     }
 }
