@@ -61,9 +61,14 @@ final class MultiHandle: @unchecked Sendable {
     }
 
     /// Ends the present wait, or the next one; callable from any thread, until ``close()``.
-    ///
-    /// It worked when the handle was made, and there is no caller to tell.
-    func wakeUp() { curl_multi_wakeup(pointer) }
+    func wakeUp() {
+        do throws(CurlFailure) {
+            try funnel.call("curl_multi_wakeup") { curl_multi_wakeup(pointer) }
+        } catch {
+            // It worked when the handle was made, and there is no caller to tell.
+            curl_multi_wakeup(pointer)
+        }
+    }
 
     /// Returns the next transfer that has ended by itself, by its easy handle's pointer.
     func nextEnded() -> (easy: UnsafeMutableRawPointer, code: CurlCode)? {

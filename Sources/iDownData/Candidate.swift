@@ -12,8 +12,8 @@ package struct Candidate: Hashable, Sendable {
     package let origin: Origin?
     /// Whether the task has a partial file.
     package let hasFile: Bool
-    /// Whether the client gave mirrors.
-    package let hasMirrors: Bool
+    /// The origins of the mirrors that the client gave.
+    package let mirrors: [Origin]
 }
 
 /// The waiting tasks that may not start now, because of their server, their folder or themselves.

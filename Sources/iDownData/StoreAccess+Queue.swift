@@ -27,7 +27,9 @@ extension StoreAccess {
                         directory: text(row, 2),
                         origin: Origin(url: text(row, 4)),
                         hasFile: !(row[3] as DatabaseValue).isNull,
-                        hasMirrors: !(row[5] as DatabaseValue).isNull
+                        mirrors: (row[5] as String?).map {
+                            MirrorText.mirrors(of: $0).compactMap(Origin.init(url:))
+                        } ?? []
                     )
                 )
             }

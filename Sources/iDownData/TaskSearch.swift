@@ -108,7 +108,9 @@ extension TaskSearch {
     private var presentProgress: String {
         guard !progress.isEmpty else { return Self.recordedProgress }
         let values = progress.map { "WHEN \($0.rawValue) THEN \($1)" }
-        return "CASE task.id \(values.joined(separator: " ")) ELSE \(Self.recordedProgress) END"
+        let recorded = Self.recordedProgress
+        let running = "CASE task.id \(values.joined(separator: " ")) ELSE \(recorded) END"
+        return "CASE state WHEN 'downloading' THEN \(running) ELSE \(recorded) END"
     }
 
     private static let recordedProgress =

@@ -53,7 +53,7 @@ struct Admission {
     func obstacle(for candidate: Candidate, hasBegun: Bool = false) -> Obstacle? {
         surroundings.obstacle(
             for: candidate.origin,
-            hasMirrors: candidate.hasMirrors,
+            mirrors: candidate.mirrors,
             directory: candidate.directory,
             hasFile: candidate.hasFile,
             hasBegun: hasBegun

@@ -31,7 +31,7 @@ struct Explanation {
         let surroundings = coordinator.holds.surroundings(in: coordinator)()
         obstacle = surroundings.obstacle(
             for: record.request.origin,
-            hasMirrors: !record.request.mirrors.isEmpty,
+            mirrors: record.request.mirrors.compactMap(Origin.init(url:)),
             directory: record.request.directory,
             hasFile: record.file != nil
         )

@@ -46,6 +46,8 @@ package struct Fetch: Hashable, Sendable {
         fileprivate var shortEnd: ShortEnd?
         fileprivate var versions = Versions()
         fileprivate var wish = Wish()
+        /// Whether one answer was to bring the file already, because of a wrong digest.
+        fileprivate var hasDoubtedMix = false
 
         package init() {}
 
@@ -55,7 +57,7 @@ package struct Fetch: Hashable, Sendable {
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0 || shortEnd != nil
-                || !versions.givenUp.isEmpty || wish.ask != nil
+                || !versions.givenUp.isEmpty || wish.ask != nil || hasDoubtedMix
         }
     }
 
@@ -155,6 +157,8 @@ package struct Fetch: Hashable, Sendable {
     private var learned: Memory
     /// Whether one answer has to bring the whole file, because several were not of one version.
     private(set) var needsOneAnswer = false
+    /// The file that one answer has to take the place of; nil where there is none.
+    private var mixture: Mixture?
     /// Whether an FTP server has sent more bytes than it announced.
     private var distrustsSize = false
     /// Whether the host of the task's URL gives several versions in turn, so that the next request
@@ -190,7 +194,9 @@ package struct Fetch: Hashable, Sendable {
         learned = memory
         let isOfAnother = sources.isOfAnother(memory.sources)
         if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
-        if isOfAnother || !hasFailed { (learned.shortEnd, learned.wish) = (nil, Wish()) }
+        if isOfAnother || !hasFailed {
+            (learned.shortEnd, learned.wish, learned.hasDoubtedMix) = (nil, Wish(), false)
+        }
         let noted = learned.wish.noted(in: known.inNewAttempt, of: home)
         content = Content(noted, segments, owner: sources.owner(by: memory.sources))
         learned.tags.beginAttempt()
@@ -373,24 +379,23 @@ package struct Fetch: Hashable, Sendable {
 
     /// Whether the answer comes from the source and the host that gave the recorded validators.
     ///
-    /// After a restart neither is known: then any answer for the task's own URL counts, unless the
-    /// client gave mirrors.
+    /// After a restart neither is known: then any answer for the task's own URL counts; of a task with
+    /// mirrors only one from its host, and only if that gave them.
     private func isFromValidatorOrigin(_ answer: Answer) -> Bool {
         guard !content.known.needsProof else { return false }
         guard let validators = learned.validators else {
-            return content.known.isFromElsewhere ? answer.source == 0 : isFromHome(answer)
+            let isOfHome = !content.known.isFromElsewhere && answer.host == request.origin
+            return answer.source == 0 && (request.mirrors.isEmpty || isOfHome)
         }
         return validators.source == sources.urls[answer.source] && validators.host == answer.host
     }
 
     /// Whether the answer comes from the URL that gave the recorded validators, queries aside.
     ///
-    /// After a restart only the task's own URL is known, unless the client gave mirrors.
+    /// After a restart it is known only whether the task's own URL gave them.
     private func isFromValidatorPlace(_ answer: Answer) -> Bool {
-        guard let validators = learned.validators else {
-            return isFromHome(answer) && !content.known.isFromElsewhere
-        }
-        return validators == origin(of: answer)
+        let isOfHome = isFromHome(answer) && !content.known.isFromElsewhere
+        return learned.validators.map { $0 == origin(of: answer) } ?? isOfHome
     }
 
     /// Whether the answer comes from the task's own URL, and from no target of a redirect.
@@ -528,7 +533,7 @@ package struct Fetch: Hashable, Sendable {
     /// Whether a wrong digest may come from answers of several versions, which no validator could
     /// tell apart: then one answer has to bring the file before it counts as wrong.
     private var mayBeMixed: Bool {
-        sources.urls.count == 1 && !needsOneAnswer && !content.isOfOneAnswer
+        sources.urls.count == 1 && !learned.hasDoubtedMix && !content.isOfOneAnswer
             && (content.known.restsOnProof || content.known.strongValidator == nil)
     }
 
@@ -548,7 +553,14 @@ package struct Fetch: Hashable, Sendable {
         load: HostLimits.Load = .none,
         at now: Duration
     ) -> Sources.Next {
-        if case .wrongFile = outcome, mayBeMixed {
+        if let mixture, case .failed(let failure) = outcome, !failure.isTransient {
+            // The bytes stay for the user to look at.
+            if content.stored.isEmpty { content = mixture.content }
+            return .end(.failed(mixture.failure), givingUp: false)
+        }
+        if case .wrongFile(let wrong) = outcome, wrong.code == .checksumMismatch, mayBeMixed {
+            mixture = Mixture(failure: wrong, content: content)
+            learned.hasDoubtedMix = true
             fetchInOneAnswer()
             return .ask(givingUp: true)
         }
@@ -567,4 +579,10 @@ package struct Fetch: Hashable, Sendable {
         }
         return next
     }
+}
+
+/// A file with a wrong digest, whose bytes may come from several versions.
+private struct Mixture: Hashable, Sendable {
+    let failure: Failure
+    let content: Content
 }

@@ -52,7 +52,7 @@ package enum Judgement: Hashable, Sendable {
         return switch self {
         case .compare(let version): .compare(corrected(version))
         case .prove(let version, let start): .prove(corrected(version), from: start)
-        case .askAgain(let ask, let version): .askAgain(ask, corrected(version))
+        case .askAgain(let ask, _): .askAgain(ask, known)
         case .begin, .resume, .check, .complete, .redirect, .fail: self
         }
     }
@@ -305,7 +305,7 @@ private struct Judge {
         }
     }
 
-    /// Asks a server that gets ranges wrong for the whole file, and never for a range again.
+    /// Asks a server that gets ranges wrong for the whole file, and for no range in this attempt.
     func refuseRange(_ what: String) -> Judgement {
         guard ask.isPartial else { return .fail(.badResponse(what)) }
         return .askAgain(.whole, known.withoutRanges)

@@ -115,7 +115,7 @@ package struct Sources: Hashable, Sendable {
     private var rest: Duration?
     private var restsAtHome = false
     private var repairs = 0
-    /// The bytes of the pieces that had a wrong hash last.
+    /// The fewest bytes of pieces with a wrong hash so far.
     private var badBytes = Int64.max
     /// Sources that have failed since the last repair of pieces.
     private var failed: Set<Int> = []
@@ -284,7 +284,7 @@ package struct Sources: Hashable, Sendable {
             mayMix = false
             homeIsGone = false
             repairs = byteCount < badBytes ? 1 : repairs + 1
-            badBytes = byteCount
+            badBytes = min(badBytes, byteCount)
             guard repairs <= max(Self.mostRepairs, urls.count) else {
                 return .end(.failed(Self.beyondRepair), givingUp: false)
             }

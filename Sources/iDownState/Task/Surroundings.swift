@@ -15,7 +15,7 @@ package struct Surroundings: Sendable {
     ///
     /// - Parameters:
     ///   - origin: the host of its first request; nil where its URL has none.
-    ///   - hasMirrors: whether the client gave mirrors, which it may ask while that host rests.
+    ///   - mirrors: the hosts that it may ask while that one rests.
     ///   - directory: the folder of its file.
     ///   - hasFile: whether there is a partial file, which may have its space reserved already:
     ///     then the transfer itself checks the space.
@@ -24,13 +24,15 @@ package struct Surroundings: Sendable {
     /// - Returns: the obstacle; nil where nothing keeps the task from starting.
     package func obstacle(
         for origin: Origin?,
-        hasMirrors: Bool = false,
+        mirrors: [Origin] = [],
         directory: String,
         hasFile: Bool,
         hasBegun: Bool = false
     ) -> Obstacle? {
         if let obstacle = interruption(for: origin) { return obstacle }
-        if !hasBegun, !hasMirrors, let origin, let rest = rests[origin] {
+        if !hasBegun, let origin, let rest = rests[origin],
+            mirrors.allSatisfy({ rests[$0] != nil })
+        {
             return .hostRests(for: rest)
         }
         guard !hasFile, fullDirectories.contains(directory) else { return nil }

@@ -37,7 +37,10 @@ package final class FileFeeds: Sendable {
             pipes[owner] = own + 1
             Task {
                 await feed(part, to: writing, on: disk)
-                self.pipes.withLock { $0[owner, default: 1] -= 1 }
+                self.pipes.withLock { pipes in
+                    let left = (pipes[owner] ?? 1) - 1
+                    pipes[owner] = left > 0 ? left : nil
+                }
             }
             return reading
         }

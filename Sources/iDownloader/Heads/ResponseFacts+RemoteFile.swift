@@ -32,15 +32,17 @@ extension ResponseFacts {
     }
 
     /// Translates the refusal of a range by an FTP, SFTP or file server; nil for any other end of a
-    /// transfer that asked for a range.
-    init?(refusalOfPart outcome: TransferOutcome) {
+    /// transfer.
+    ///
+    /// - Parameters:
+    ///   - outcome: the end of the transfer.
+    ///   - replies: the replies to RETR that refuse the range.
+    init?(refusalOfPart outcome: TransferOutcome, _ replies: Set<Int>) {
         switch outcome.result {
         case .beyondEnd: self.init(status: 416)
-        // A 206 without Content-Range makes the judge ask for the whole file. Some servers accept
-        // REST and then refuse RETR: with 554 (RFC 1123 section 4.1.3.4), or where they cannot
-        // seek in the file.
+        // A 206 without Content-Range makes the judge ask for the whole file.
         case .noRestart: self.init(status: 206)
-        case .couldNotRetrieve where [451, 554].contains(outcome.status): self.init(status: 206)
+        case .couldNotRetrieve where replies.contains(outcome.status): self.init(status: 206)
         default: return nil
         }
         lacksValidators = true

@@ -83,7 +83,7 @@ final class Conversation {
             reader: HeadReader(bytesBefore: before, now: engine.time.date),
             inbox: inbox,
             valve: valve,
-            asksForPart: route.ask.isPartial,
+            refusalsOfPart: refusals(of: route.ask),
             keepsSmallBody: mayArrive(by: route, at: hop)
         )
         var request = hop.request(route.ask, isByHTTP2: isByHTTP2, for: attempt)
@@ -101,6 +101,14 @@ final class Conversation {
         handle.whenEnded { sink.send(.ended($0)) }
         attempt.tell(request, of: connection)
         return connection
+    }
+
+    /// The replies with which an FTP server refuses to send a part, after it has accepted REST.
+    ///
+    /// 554 says so (RFC 1123 section 4.1.3.4). 451 may pass, and says so if it comes once more.
+    private func refusals(of ask: Ask) -> Set<Int> {
+        guard ask.isPartial else { return [] }
+        return attempt.job.record.failure?.code == .serverBusy ? [451, 554] : [554]
     }
 
     /// Whether the body of this request may be kept in memory until it is complete.
@@ -391,7 +399,8 @@ final class Conversation {
         if judgement == nil {
             // The head was not judged yet: an empty file, a body that came at once, or no answer.
             guard outcome.result == .ok || !sink.kept.isEmpty else {
-                let isHostKnown = attempt.job.record.stretch.isHostKnown
+                // The bytes on disk may come from a mirror, or from behind a redirect.
+                let isHostKnown = connection.hop.isHome && attempt.job.record.hostHasAnswered
                 let failure = Failure(outcome, hadBody: false, isHostKnown: isHostKnown)
                 return .failure(.failed(failure))
             }

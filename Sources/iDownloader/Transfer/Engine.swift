@@ -234,7 +234,9 @@ package final class Engine: Sendable {
     /// the task: it counts as served until this run began.
     func findings(on record: TaskRecord) -> Findings {
         if let findings = storedFindings.withLock({ $0[record.id] }) { return findings }
-        guard record.file != nil else { return Findings() }
+        let wasRefused = record.failure?.code == .serverForbidden && record.state.kind == .failed
+        // A fresh link has served nothing yet.
+        guard record.file != nil, !record.remote.needsProof, !wasRefused else { return Findings() }
         return Findings(fetch: Fetch.Memory(servedUntil: startedAt))
     }
 

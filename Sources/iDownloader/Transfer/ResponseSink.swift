@@ -54,7 +54,7 @@ final class ResponseSink: TransferSink {
     private let inbox: TransferInbox
     private let state: Mutex<State>
     private let valve: RateValve
-    private let asksForPart: Bool
+    private let refusalsOfPart: Set<Int>
     private let keepsSmallBody: Bool
 
     /// - Parameters:
@@ -62,17 +62,18 @@ final class ResponseSink: TransferSink {
     ///   - reader: knows the headers that came before.
     ///   - inbox: where events go.
     ///   - valve: holds the body to the limits.
-    ///   - asksForPart: whether the request asks for a range.
+    ///   - refusalsOfPart: the replies by which an FTP server refuses the range that is asked for;
+    ///     empty where the whole file is.
     ///   - keepsSmallBody: whether a small body may be kept, to be made a file of in one go.
     init(
         number: TransferInbox.ConnectionNumber,
         reader: HeadReader,
         inbox: TransferInbox,
         valve: RateValve,
-        asksForPart: Bool = false,
+        refusalsOfPart: Set<Int> = [],
         keepsSmallBody: Bool = false
     ) {
-        self.asksForPart = asksForPart
+        self.refusalsOfPart = refusalsOfPart
         self.keepsSmallBody = keepsSmallBody
         self.number = number
         self.inbox = inbox
@@ -150,7 +151,7 @@ final class ResponseSink: TransferSink {
         var event = event
         if case .ended(let outcome) = event {
             valve.disconnect()
-            if asksForPart, let facts = ResponseFacts(refusalOfPart: outcome) {
+            if let facts = ResponseFacts(refusalOfPart: outcome, refusalsOfPart) {
                 take(facts, isFinal: true)
             }
             event = .ended(decoded(outcome))

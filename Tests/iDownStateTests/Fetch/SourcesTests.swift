@@ -155,6 +155,14 @@ import Testing
             position: 1
         ),
         Row(
+            what: "two files that take each other's place are not fetched for ever",
+            before: [1, 9, 1, 9, 1].map { (.badPieces(byteCount: $0), stored(of: 0)) },
+            outcome: .badPieces(byteCount: 9),
+            stored: stored(of: 0),
+            next: .end(.failed(beyondRepair), givingUp: false),
+            position: 2
+        ),
+        Row(
             what: "pieces that are right at one of many sources are found there",
             mirrors: (1...8).map { "https://mirror\($0).test/file" },
             before: Array(repeating: (.badPieces(byteCount: 9), stored(of: 0)), count: 7),

@@ -84,13 +84,16 @@ import Testing
     @Test func `a host that rests holds its own tasks, on this computer too`() {
         let surroundings = Surroundings(rests: [Self.here: .seconds(3)])
         #expect(obstacle(surroundings, Self.here) == .hostRests(for: .seconds(3)))
-        let mirrored = surroundings.obstacle(
-            for: Self.here,
-            hasMirrors: true,
-            directory: "/",
-            hasFile: false
-        )
-        #expect(mirrored == nil)
+        for mirror in [Self.here, Self.far] {
+            let obstacle = surroundings.obstacle(
+                for: Self.here,
+                mirrors: [mirror],
+                directory: "/",
+                hasFile: false
+            )
+            // Only a mirror whose host does not rest is any help.
+            #expect((obstacle == nil) == (mirror == Self.far))
+        }
         #expect(obstacle(surroundings) == nil)
     }
 

@@ -39,8 +39,9 @@ import iDownTesting
             _ = try await follower.value(upTo: 1000) { true }
             #expect(follower.position == 1000)
             #expect(follower.value == expected(1000))
+            // It follows by itself.
             follower.follow(upTo: Self.content.count)
-            _ = try await follower.value(upTo: Self.content.count) { true }
+            try await soon("the digest to be there") { follower.position == Self.content.count }
             #expect(follower.value == expected(Self.content.count))
         }
     }

@@ -57,7 +57,7 @@ import Testing
         func refusal(_ result: CurlCode, _ status: Int = 0) -> Int? {
             var outcome = TransferOutcome(result, "")
             outcome.status = status
-            return ResponseFacts(refusalOfPart: outcome)?.status
+            return ResponseFacts(refusalOfPart: outcome, [554])?.status
         }
         #expect(refusal(.beyondEnd) == 416)
         #expect(refusal(.noRestart) == 206)

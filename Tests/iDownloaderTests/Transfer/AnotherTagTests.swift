@@ -270,6 +270,49 @@ import iDownloader
         }
     }
 
+    @Test func `after a restart, another tag behind a redirect of the home is another file`()
+        async throws
+    {
+        let new = ServedFile(Sample.replaced, entityTag: "\"v2\"")
+        try await withServer({ request in
+            switch (request.number, request.path) {
+            case (1, _): Sample.file.cutOff()
+            case (_, "/v2.bin"): new.answer(to: request)
+            default: [.head("302 Found", [("Location", "/v2.bin"), ("Content-Length", "0")])]
+            }
+        }) { server in
+            try await withSite { first in
+                let journal = try first.task(server.url("/file.bin"))
+                try await first.run(journal)
+                try await withSite(in: first.folder) { site in
+                    try await site.run(journal)
+                    expectComplete(Sample.replaced, site, journal)
+                    #expect(server.requests.count == 3)
+                }
+            }
+        }
+    }
+
+    @Test func `after a restart, a mirror's bytes go on by proof at the home`() async throws {
+        let mirrored = Sample.file.with { $0.entityTag = "\"mirror\"" }
+        let busy: [Step] = [.head("503 Busy", [("Content-Length", "0")])]
+        try await withServer({ _ in mirrored.cutOff() }) { mirror in
+            try await withServer({ $0.number == 1 ? busy : Sample.file.answer(to: $0) }) { home in
+                try await withSite { first in
+                    let journal = try first.task(home.url("/file.bin")) {
+                        $0.mirrors = [mirror.url("/file.bin")]
+                    }
+                    try await first.run(journal)
+                    try await withSite(in: first.folder) { site in
+                        try await site.run(journal)
+                        expectComplete(Sample.content, site, journal)
+                        #expect(home.requests.dropFirst().allSatisfy { $0["Range"] != nil })
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `after a fresh link another tag goes on by proof`() async throws {
         let content = TestContent(Self.smallBytes)
         try await withServer({ request in

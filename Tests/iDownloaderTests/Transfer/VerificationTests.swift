@@ -67,6 +67,29 @@ import iDownTesting
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a wrong digest counts although the one answer does not come, or breaks off`(
+        isGone: Bool
+    ) async throws {
+        let file = Sample.file.with { $0.entityTag = nil }
+        try await withServer({ request in
+            if request.number == 1 { return file.cutOff() }
+            guard request["Range"] == nil else { return file.answer(to: request) }
+            return isGone ? [.head("404 Gone", [("Content-Length", "0")])] : file.cutOff()
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) {
+                    $0.checksum = Checksum.Algorithm.sha256.checksum(of: Sample.replaced)
+                }
+                for _ in 0..<4 where journal.record.state.kind != .failed {
+                    try await site.run(journal)
+                }
+                expectFailure(.checksumMismatch, isTransient: false, site, journal)
+                #expect(journal.record.segments.covers(Sample.content.count))
+            }
+        }
+    }
+
     @Test(arguments: givings)
     func `with a wrong digest no file is complete`(giving: Giving) async throws {
         let fields = [giving.field(of: Sample.replaced), ("ETag", "\"v1\"")]
