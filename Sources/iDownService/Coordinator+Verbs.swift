@@ -126,15 +126,12 @@ extension Coordinator {
         _ attempt: () async throws -> Value
     ) async throws -> Value {
         var fruitless = 0
-        // A move that was given up is lost unless the next attempt is made, also during a stop.
-        var hasGivenUp = false
         while true {
             do {
                 return try await attempt()
             } catch let refusal as Refusal {
                 guard let id, refusal != .gone else { throw refusal }
                 try refuseWhileStopping()
-                hasGivenUp = false
                 // Each of these states is over soon, and then the attempt is repeated.
                 switch refusal {
                 case .publishing:
@@ -151,7 +148,6 @@ extension Coordinator {
                 case .moving:
                     // The attempt that would follow is the last one: no move is lost to a refusal.
                     guard fruitless < 2, await moves.giveUp(id, in: self) else { throw refusal }
-                    hasGivenUp = true
                 case .deleting:
                     guard await deletions.end(of: id, in: self) else { throw refusal }
                 case .invalidState, .keepsOption, .unfinished, .gone:
@@ -159,7 +155,7 @@ extension Coordinator {
                 }
                 fruitless += 1
                 guard fruitless < 3 else { throw refusal }
-                if !hasGivenUp { try refuseWhileStopping() }
+                try refuseWhileStopping()
             }
         }
     }

@@ -69,6 +69,10 @@ final class Trashing {
         repeat {
             let kept = await move(left, dataHome, goingToDisk, &trashed, in: coordinator)
             left.removeAll(where: kept.contains)
+            // Nothing has changed: the caller may try again.
+            if left.isEmpty, trashed.isEmpty, removed == 0, !isRest {
+                try coordinator.refuseWhileStopping()
+            }
             do {
                 let outcome = try await coordinator.carryOut(
                     .remove,
@@ -92,10 +96,11 @@ final class Trashing {
             } catch let failure as StoreFailure
                 where failure != .closed && (isRest || !trashed.isEmpty)
             {
+                let files = trashed.isEmpty ? "" : ", and files of others are in the trash"
                 throw ManagerError(
                     .storeFailed,
                     "The list of tasks could not be written (\(failure)). Some tasks may be removed"
-                        + " already, and the files of some that stay are in the trash."
+                        + " already\(files)."
                 )
             }
         } while !left.isEmpty

@@ -30,11 +30,9 @@ package struct Surroundings: Sendable {
         hasBegun: Bool = false
     ) -> Obstacle? {
         if let obstacle = interruption(for: origin) { return obstacle }
-        if !hasBegun, let origin, let rest = rests[origin],
-            mirrors.allSatisfy({ rests[$0] != nil })
-        {
-            return .hostRests(for: rest)
-        }
+        // The first host that may be asked again ends the wait.
+        let rest = ([origin] + mirrors).map { $0.flatMap { rests[$0] } ?? .zero }.min() ?? .zero
+        if !hasBegun, rest > .zero { return .hostRests(for: rest) }
         guard !hasFile, fullDirectories.contains(directory) else { return nil }
         return .diskFull(
             Failure(.fileNoSpace, "The disk is full.", neededSpace: SpacePolicy.reserve)

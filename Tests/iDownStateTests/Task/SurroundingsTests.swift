@@ -84,17 +84,20 @@ import Testing
     @Test func `a host that rests holds its own tasks, on this computer too`() {
         let surroundings = Surroundings(rests: [Self.here: .seconds(3)])
         #expect(obstacle(surroundings, Self.here) == .hostRests(for: .seconds(3)))
-        for mirror in [Self.here, Self.far] {
-            let obstacle = surroundings.obstacle(
-                for: Self.here,
-                mirrors: [mirror],
-                directory: "/",
-                hasFile: false
-            )
-            // Only a mirror whose host does not rest is any help.
-            #expect((obstacle == nil) == (mirror == Self.far))
-        }
         #expect(obstacle(surroundings) == nil)
+    }
+
+    @Test(arguments: [nil, 1, 5] as [Int64?])
+    func `the first host of several that may be asked again ends the wait`(other: Int64?) {
+        var surroundings = Surroundings(rests: [Self.here: .seconds(3)])
+        surroundings.rests[Self.far] = other.map { .seconds($0) }
+        let obstacle = surroundings.obstacle(
+            for: Self.here,
+            mirrors: [Self.far],
+            directory: "/",
+            hasFile: false
+        )
+        #expect(obstacle == other.map { .hostRests(for: .seconds(min($0, 3))) })
     }
 
     @Test func `a full disk holds what has no file there yet`() {
