@@ -197,6 +197,7 @@ package struct Fetch: Hashable, Sendable {
         if isOfAnother || !hasFailed {
             (learned.shortEnd, learned.wish, learned.hasDoubtedMix) = (nil, Wish(), false)
         }
+        needsOneAnswer = learned.hasDoubtedMix && segments.isEmpty
         let noted = learned.wish.noted(in: known.inNewAttempt, of: home)
         content = Content(noted, segments, owner: sources.owner(by: memory.sources))
         learned.tags.beginAttempt()
@@ -379,13 +380,14 @@ package struct Fetch: Hashable, Sendable {
 
     /// Whether the answer comes from the source and the host that gave the recorded validators.
     ///
-    /// After a restart neither is known: then any answer for the task's own URL counts; of a task with
-    /// mirrors only one from its host, and only if that gave them.
+    /// After a restart it is known only whether the task's own URL gave them: then its host counts;
+    /// otherwise any answer for that URL does, unless there are mirrors.
     private func isFromValidatorOrigin(_ answer: Answer) -> Bool {
         guard !content.known.needsProof else { return false }
         guard let validators = learned.validators else {
-            let isOfHome = !content.known.isFromElsewhere && answer.host == request.origin
-            return answer.source == 0 && (request.mirrors.isEmpty || isOfHome)
+            let isFromElsewhere = content.known.isFromElsewhere
+            let isOfHost = isFromElsewhere ? request.mirrors.isEmpty : answer.host == request.origin
+            return answer.source == 0 && isOfHost
         }
         return validators.source == sources.urls[answer.source] && validators.host == answer.host
     }
@@ -437,6 +439,7 @@ package struct Fetch: Hashable, Sendable {
     /// Starts the file anew with the answer's first byte.
     mutating func begin(_ version: RemoteVersion, by answer: Answer) {
         let (old, owner) = (content.known, content.owner)
+        mixture?.content = nil
         let isForTag = old.differsByTagAlone(from: version)
         let lost = content.begin(version, from: answer.source)
         if lost > 0, answer.source == 0 { learned.versions.begin(version, givingUp: old) }
@@ -553,11 +556,6 @@ package struct Fetch: Hashable, Sendable {
         load: HostLimits.Load = .none,
         at now: Duration
     ) -> Sources.Next {
-        if let mixture, case .failed(let failure) = outcome, !failure.isTransient {
-            // The bytes stay for the user to look at.
-            if content.stored.isEmpty { content = mixture.content }
-            return .end(.failed(mixture.failure), givingUp: false)
-        }
         if case .wrongFile(let wrong) = outcome, wrong.code == .checksumMismatch, mayBeMixed {
             mixture = Mixture(failure: wrong, content: content)
             learned.hasDoubtedMix = true
@@ -573,10 +571,12 @@ package struct Fetch: Hashable, Sendable {
         )
         let next = sources.next(after: outcome, stored, load: load, at: now)
         if sources.position != position { content.forgetSamples() }
-        switch next {
-        case .ask(givingUp: true), .end(_, givingUp: true): content.giveUp()
-        case .ask, .end: break
+        if let mixture, case .end(.failed(let last), _) = next, !last.isTransient {
+            // The bytes stay for the user to look at.
+            if let old = mixture.content { content = old }
+            return .end(.failed(mixture.failure), givingUp: false)
         }
+        if next.givesUp { content.giveUp() }
         return next
     }
 }
@@ -584,5 +584,6 @@ package struct Fetch: Hashable, Sendable {
 /// A file with a wrong digest, whose bytes may come from several versions.
 private struct Mixture: Hashable, Sendable {
     let failure: Failure
-    let content: Content
+    /// Nil once another answer takes the place of the bytes.
+    var content: Content?
 }

@@ -297,6 +297,9 @@ private struct Judge {
         case (.rest, .unproven), (.part, .unproven):
             return .askAgain(.proof(for: onDisk, upTo: known.total ?? 0), known)
         case (.overlap, .same): return .prove(known.withRanges, from: ask.offset)
+        // The samples may be another node's: all of this one's file is compared.
+        case (.overlap, .unproven) where otherTag == .unknown && known.hasAnotherTag(than: version):
+            return .askAgain(.whole, known)
         case (.overlap, .unproven): return .prove(known.proven(as: version), from: ask.offset)
         case (.sample(let sample), .same), (.sample(let sample), .unproven),
             (.ending(let sample), .same), (.ending(let sample), .unproven):

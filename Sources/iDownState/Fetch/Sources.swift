@@ -32,6 +32,12 @@ package struct Sources: Hashable, Sendable {
         /// Ask the current source; `givingUp` says that the bytes on disk are worthless.
         case ask(givingUp: Bool)
         case end(TransferEnd, givingUp: Bool)
+
+        var givesUp: Bool {
+            switch self {
+            case .ask(let isWorthless), .end(_, let isWorthless): isWorthless
+            }
+        }
     }
 
     /// How the bytes on disk relate to the source that was asked.

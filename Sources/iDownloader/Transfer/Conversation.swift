@@ -399,8 +399,11 @@ final class Conversation {
         if judgement == nil {
             // The head was not judged yet: an empty file, a body that came at once, or no answer.
             guard outcome.result == .ok || !sink.kept.isEmpty else {
-                // The bytes on disk may come from a mirror, or from behind a redirect.
-                let isHostKnown = connection.hop.isHome && attempt.job.record.hostHasAnswered
+                // Mirrors, and targets of a redirect that have brought nothing, are strangers.
+                let hasBrought = content.known.isFromElsewhere && !content.stored.isEmpty
+                let isHostKnown =
+                    attempt.fetch.sources.urls.count == 1
+                    && (connection.hop.isHome ? attempt.job.record.hostHasAnswered : hasBrought)
                 let failure = Failure(outcome, hadBody: false, isHostKnown: isHostKnown)
                 return .failure(.failed(failure))
             }

@@ -234,9 +234,8 @@ package final class Engine: Sendable {
     /// the task: it counts as served until this run began.
     func findings(on record: TaskRecord) -> Findings {
         if let findings = storedFindings.withLock({ $0[record.id] }) { return findings }
-        let wasRefused = record.failure?.code == .serverForbidden && record.state.kind == .failed
         // A fresh link has served nothing yet.
-        guard record.file != nil, !record.remote.needsProof, !wasRefused else { return Findings() }
+        guard record.file != nil, !record.remote.needsProof else { return Findings() }
         return Findings(fetch: Fetch.Memory(servedUntil: startedAt))
     }
 

@@ -89,6 +89,8 @@ import Testing
         let question = ByteRange(from: 1000, to: 2000).map { Ask.sample($0) } ?? .whole
         #expect(Self.judge(sample, question, otherTag: .anotherFile) == ask)
         #expect(Self.judge(sample, question, otherTag: .unknown) == .check)
+        // Samples that another node has answered prove nothing about this one.
+        #expect(Self.judge(overlap, Self.overlap, otherTag: .unknown) == ask)
     }
 
     @Test(arguments: [TagMeaning.nothing, .unknown])
