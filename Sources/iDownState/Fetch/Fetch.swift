@@ -51,7 +51,8 @@ package struct Fetch: Hashable, Sendable {
 
         package init() {}
 
-        /// Makes the memory of a task that an earlier run of the service was downloading until now.
+        /// Makes the memory of a task whose bytes an earlier run of the service has brought: its host
+        /// counts as one that has served it until `now`.
         package init(servedUntil now: Duration) { sources = Sources.Memory(servedUntil: now) }
 
         /// Whether the next attempt would act differently without it.

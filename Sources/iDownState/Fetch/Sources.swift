@@ -33,6 +33,7 @@ package struct Sources: Hashable, Sendable {
         case ask(givingUp: Bool)
         case end(TransferEnd, givingUp: Bool)
 
+        /// Whether the bytes on disk are worthless.
         var givesUp: Bool {
             switch self {
             case .ask(let isWorthless), .end(_, let isWorthless): isWorthless
@@ -70,8 +71,8 @@ package struct Sources: Hashable, Sendable {
 
         package init() {}
 
-        /// Makes the memory of a task that an earlier run of the service was downloading until now:
-        /// its own URL, which is not known here, has served it.
+        /// Makes the memory of a task whose bytes an earlier run of the service has brought: its own
+        /// URL, which is not known here, counts as having served it until `now`.
         init(servedUntil now: Duration) {
             limits[home, default: LimitEvidence()].served(isRange: false, at: now)
         }

@@ -105,7 +105,8 @@ final class Conversation {
 
     /// The replies with which an FTP server refuses to send a part, after it has accepted REST.
     ///
-    /// 554 says so (RFC 1123 section 4.1.3.4). 451 may pass, and says so if it comes once more.
+    /// 554 always means that (RFC 1123 section 4.1.3.4). 451 may be an error that passes, so it counts
+    /// only where the last attempt ended at a busy server.
     private func refusals(of ask: Ask) -> Set<Int> {
         guard ask.isPartial else { return [] }
         return attempt.job.record.failure?.code == .serverBusy ? [451, 554] : [554]

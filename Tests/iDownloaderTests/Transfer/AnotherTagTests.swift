@@ -244,73 +244,77 @@ import iDownloader
         }
     }
 
-    @Test func `after a restart, too, another tag of a task with a mirror is another file`()
-        async throws
-    {
-        let new = ServedFile(Sample.replaced, entityTag: "\"v2\"")
-        let busy: [Step] = [.head("503 Busy", [("Content-Length", "0")])]
-        try await withServer({ _ in busy }) { mirror in
-            try await withServer({ request in
-                request.number == 1 ? Sample.file.cutOff() : new.answer(to: request)
-            }) { home in
+    private static let busy: [Step] = [.head("503 Busy", [("Content-Length", "0")])]
+
+    /// Runs a task's first attempt, and another one after a restart of the service.
+    ///
+    /// - Parameters:
+    ///   - home: what the host of the task's URL answers.
+    ///   - mirror: what its mirror answers; nil for a task without one.
+    ///   - content: what the file has to be in the end.
+    /// - Returns: the task, and the requests to the host of its URL.
+    /// - Throws: what keeps the servers or the site from working.
+    private func restart(
+        home: @escaping @Sendable (RecordedRequest) -> [Step],
+        mirror: [Step]? = nil,
+        expecting content: TestContent
+    ) async throws -> (RecordingJournal, [RecordedRequest]) {
+        try await withServer({ _ in mirror ?? Self.busy }) { other in
+            try await withServer(home) { server in
                 try await withSite { first in
-                    let journal = try first.task(home.url("/file.bin")) {
-                        $0.mirrors = [mirror.url("/file.bin")]
+                    let journal = try first.task(server.url("/file.bin")) {
+                        if mirror != nil { $0.mirrors = [other.url("/file.bin")] }
                     }
                     try await first.run(journal)
                     try await withSite(in: first.folder) { site in
                         try await site.run(journal)
-                        expectComplete(Sample.replaced, site, journal)
-                        // The first answer is known to be another file: nothing is compared.
-                        #expect(home.requests.count == 2)
-                        #expect(journal.record.integrity == .validators)
+                        expectComplete(content, site, journal)
                     }
+                    return (journal, server.requests)
                 }
             }
         }
+    }
+
+    @Test func `after a restart, too, another tag of a task with a mirror is another file`()
+        async throws
+    {
+        let new = ServedFile(Sample.replaced, entityTag: "\"v2\"")
+        let (journal, requests) = try await restart(
+            home: { $0.number == 1 ? Sample.file.cutOff() : new.answer(to: $0) },
+            mirror: Self.busy,
+            expecting: Sample.replaced
+        )
+        // The first answer is known to be another file: nothing is compared.
+        #expect(requests.count == 2)
+        #expect(journal.record.integrity == .validators)
     }
 
     @Test func `after a restart, another tag behind a redirect of the home is another file`()
         async throws
     {
         let new = ServedFile(Sample.replaced, entityTag: "\"v2\"")
-        try await withServer({ request in
-            switch (request.number, request.path) {
-            case (1, _): Sample.file.cutOff()
-            case (_, "/v2.bin"): new.answer(to: request)
-            default: [.head("302 Found", [("Location", "/v2.bin"), ("Content-Length", "0")])]
-            }
-        }) { server in
-            try await withSite { first in
-                let journal = try first.task(server.url("/file.bin"))
-                try await first.run(journal)
-                try await withSite(in: first.folder) { site in
-                    try await site.run(journal)
-                    expectComplete(Sample.replaced, site, journal)
-                    #expect(server.requests.count == 3)
+        let (_, requests) = try await restart(
+            home: { request in
+                switch (request.number, request.path) {
+                case (1, _): Sample.file.cutOff()
+                case (_, "/v2.bin"): new.answer(to: request)
+                default: [.head("302 Found", [("Location", "/v2.bin"), ("Content-Length", "0")])]
                 }
-            }
-        }
+            },
+            expecting: Sample.replaced
+        )
+        #expect(requests.count == 3)
     }
 
     @Test func `after a restart, a mirror's bytes go on by proof at the home`() async throws {
         let mirrored = Sample.file.with { $0.entityTag = "\"mirror\"" }
-        let busy: [Step] = [.head("503 Busy", [("Content-Length", "0")])]
-        try await withServer({ _ in mirrored.cutOff() }) { mirror in
-            try await withServer({ $0.number == 1 ? busy : Sample.file.answer(to: $0) }) { home in
-                try await withSite { first in
-                    let journal = try first.task(home.url("/file.bin")) {
-                        $0.mirrors = [mirror.url("/file.bin")]
-                    }
-                    try await first.run(journal)
-                    try await withSite(in: first.folder) { site in
-                        try await site.run(journal)
-                        expectComplete(Sample.content, site, journal)
-                        #expect(home.requests.dropFirst().allSatisfy { $0["Range"] != nil })
-                    }
-                }
-            }
-        }
+        let (_, requests) = try await restart(
+            home: { $0.number == 1 ? Self.busy : Sample.file.answer(to: $0) },
+            mirror: mirrored.cutOff(),
+            expecting: Sample.content
+        )
+        #expect(requests.dropFirst().allSatisfy { $0["Range"] != nil })
     }
 
     @Test func `after a fresh link another tag goes on by proof`() async throws {
