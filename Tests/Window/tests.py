@@ -50,6 +50,7 @@ class Case(unittest.TestCase):
         for frame in self.window.application.children:
             if frame.name != "idown" and "window.close" in frame.actions:
                 frame.act("window.close")
+        self.window.hide_nothing()
         self.desktop.empty()
         wait(lambda: not self.window.rows, "an empty list")
 

@@ -40,7 +40,7 @@ class Role(enum.IntEnum):
 PROGRAM = os.environ.get("IDOWN_WINDOW_PROGRAM", "")
 CONTROLS = set(Role) - {Role.LABEL}
 # AtspiStateType
-INVALID, FOCUSED, PRESSED, SENSITIVE, SHOWING, INVALID_ENTRY = 0, 12, 20, 24, 25, 36
+INVALID, FOCUSED, PRESSED, SELECTED, SENSITIVE, SHOWING, INVALID_ENTRY = 0, 12, 20, 23, 24, 25, 36
 
 
 def call(method, kinds, arguments, path="/org/idown/Window",
@@ -318,6 +318,14 @@ class Window:
         except AssertionError as error:
             raise AssertionError(f"{error}; there are: {self.rows}") from None
 
+    def hide_nothing(self):
+        """Ends the search and the filter that a failed test left."""
+        for node in self.nodes():
+            if node.is_text and node.name == "Search in names and links" and node.text:
+                node.write("")
+            elif node.role == Role.PUSH_BUTTON and node.name.startswith("All "):
+                node.click()
+
     def has_no_row(self, name, seconds=10):
         wait(lambda: name not in self.names, f"the end of the row {name}", seconds)
 
@@ -325,12 +333,16 @@ class Window:
         activate(f"win.{name}")
 
     def choose(self, *names):
-        """Selects exactly these rows."""
-        found = self.list
-        found.act("list.unselect-all")
-        for name in names:
-            place = wait(lambda: 1 + self.names.index(name) if name in self.names else 0, name) - 1
-            found.select(place)
+        """Selects exactly these rows; again if they have moved meanwhile, since they are selected
+        by their places."""
+        def are_selected():
+            found = self.list
+            found.act("list.unselect-all")
+            for name in names:
+                place = wait(lambda: 1 + self.names.index(name) if name in self.names else 0, name) - 1
+                found.select(place)
+            return sorted(row.name for row in self.rows if row.has(SELECTED)) == sorted(names)
+        wait(are_selected, f"{names} selected")
 
     def close(self):
         if self.process.poll() is None:
