@@ -270,6 +270,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
 
         /// Asks for the changes since the last complete answer.
         private mutating func catchUp() async throws(ManagerError) {
+            let hanging = ContinuousClock.now + sequence.client.manager.timeout
             do throws(ManagerError) {
                 do throws(ManagerError) {
                     try await askForPage()
@@ -284,6 +285,11 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 // The changes are not known any more: begin again with the whole list.
                 case .limitExceeded where position != nil:
                     position = nil
+                    isBehind = true
+                // The service has not answered in all that time: it may hang and go on, which no
+                // signal would report.
+                case .noReply where hasBegun && .now >= hanging:
+                    rest = [.left]
                     isBehind = true
                 // This service is ending or has ended; the signals will report its next owner.
                 case let code where hasBegun && (code == .stopping || error.isUnreachable):

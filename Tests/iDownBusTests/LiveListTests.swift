@@ -94,6 +94,50 @@ import iDownTesting
         }
     }
 
+    @Test func `a service that hangs longer than the client waits is followed again`()
+        async throws
+    {
+        try await withPrivateBus { bus in
+            let service = try await Connection.open(.address(bus.address))
+            let hangs = Mutex(false)
+            let table = Interface(
+                Contract.managerInterface,
+                [
+                    .method(Contract.Method.listTasks, out: ["tasks"]) {
+                        (_: Call) async throws -> [TaskProperties] in []
+                    },
+                    .property("ListId") { () async throws -> String in
+                        while hangs.withLock(\.self) {
+                            try await Task.sleep(for: .milliseconds(10))
+                        }
+                        throw BusError("org.freedesktop.DBus.Error.UnknownProperty", "What?")
+                    },
+                ]
+            )
+            try await service.export([table], at: Contract.managerPath)
+            _ = try await service.requestName(Contract.busName)
+            let client = try await ManagerClient.connect(
+                to: .address(bus.address),
+                patience: .seconds(1)
+            )
+            var news = client.listNews().makeAsyncIterator()
+            #expect(try await news.next(until: "whole"))
+            hangs.withLock { $0 = true }
+            try await service.emit(
+                Contract.Signal.tasksAdded,
+                at: Contract.managerPath,
+                ["9"],
+                [:],
+                4
+            )
+            #expect(try await news.next(until: "left"))
+            hangs.withLock { $0 = false }
+            #expect(try await news.next(until: "whole"))
+            await client.close()
+            await service.close()
+        }
+    }
+
     @Test func `the signals of the list tell when to ask for it, and ask for nothing`() async throws
     {
         try await withPrivateBus { bus in

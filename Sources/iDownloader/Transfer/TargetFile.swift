@@ -184,9 +184,12 @@ final class TargetFile {
     // MARK: A new file
 
     /// Chooses a free name, makes the file, and records both.
-    func create(_ version: RemoteVersion, as wish: NameWish) async throws(TransferEnd) {
+    ///
+    /// - Parameter wish: the sources of the name; nil for the name that the file has had so far.
+    func create(_ version: RemoteVersion, as wish: NameWish?) async throws(TransferEnd) {
         let folder = try await openedFolder()
-        let candidates = wish.names(limit: folder.nameLimit)
+        let before = (file?.name).map { [FileName(trusted: $0)] } ?? []
+        let candidates = wish?.names(limit: folder.nameLimit) ?? before
         let (names, task, mayRename) = (engine.names, job.task, mayRename)
         var shown = try await disk { () throws(FileError) in
             try names.create(candidates, in: folder, for: task, mayRename: mayRename) {
@@ -220,12 +223,17 @@ final class TargetFile {
         throw .failed(FileError.nameTaken.failure)
     }
 
-    /// Records that no byte is stored any more, and empties the file.
+    /// Records that no byte is stored any more, and makes an empty file in place of the old one.
+    ///
+    /// The old file is deleted and not emptied: who has opened it keeps its bytes.
     func beginAnew(_ version: RemoteVersion) async throws(TransferEnd) {
-        guard let part, let file else { throw .failed(FileError.vanished.failure) }
-        // The record comes first: no claimed byte may be overwritten.
+        guard part != nil, let file else { throw .failed(FileError.vanished.failure) }
+        let folder = try await openedFolder()
+        // The record comes first: it claims no byte that is deleted.
         try await ledger.commit(.opened(file, version, keeping: SegmentMap()))
-        try await disk { () throws(FileError) in try part.truncate(to: 0) }
+        part = nil
+        try await disk { () throws(FileError) in _ = try folder.deletePart(file) }
+        try await create(version, as: nil)
     }
 
     /// Reserves blocks for the whole file, if it is large enough.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Synchronization
 import Testing
 import iDownState
@@ -281,8 +282,16 @@ import iDownloader
                 try journal.apply(.pause)
                 transfer.stop()
                 await transfer.ended()
+                let claimed = try #require(journal.record.segments.ranges.first)
+                let descriptor = try #require(
+                    try await site.engine.openFile(of: journal.record)
+                )
+                let reader = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
                 try await site.run(journal)
                 expectComplete(other, site, journal)
+                // Who reads the partial file stays with the old version (contract.md, OpenFile).
+                let old = try reader.read(upToCount: Int(claimed.end))
+                #expect(old.map(Array.init) == Array(Large.content.bytes.prefix(Int(claimed.end))))
             }
         }
     }
