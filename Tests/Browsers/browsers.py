@@ -44,7 +44,9 @@ class Browser:
                 if path.suffix not in (".crdownload", ".part") and not path.name.startswith(".")]
 
     def close(self):
-        self.end()
+        # One that has ended already, or does not answer, is killed all the same.
+        with contextlib.suppress(OSError, RuntimeError, queue.Empty):
+            self.end()
         try:
             self.child.wait(10)
         except subprocess.TimeoutExpired:
@@ -91,8 +93,8 @@ class Chromium(Browser):
         self.answers, self.last, self.attached = {}, 0, {}
         threading.Thread(target=self.read, args=[reading], daemon=True).start()
         if INSTALLED != "removed":
-            self.worker = wait(self.ready_worker, "the extension in Chromium", 30)
-        page = wait(lambda: self.targets("page"), "a page of Chromium")[0]
+            self.worker = wait(self.ready_worker, "the extension in Chromium", 90)
+        page = wait(lambda: self.targets("page"), "a page of Chromium", 60)[0]
         self.page = self.attach(page["targetId"])
 
     def read(self, pipe):
@@ -114,7 +116,7 @@ class Chromium(Browser):
         if where:
             message["sessionId"] = where
         os.write(self.pipe, json.dumps(message).encode() + b"\0")
-        answer = self.answers[number].get(timeout=30)
+        answer = self.answers[number].get(timeout=60)
         if "error" in answer:
             raise RuntimeError(f"{method}: {answer['error']}")
         return answer["result"]
@@ -138,7 +140,11 @@ class Chromium(Browser):
     def ready_worker(self):
         worker = self.find_worker()
         script = "globalThis.chrome?.runtime?.onMessage?.hasListeners()"
-        return worker if worker and self.evaluate(self.attach(worker), script) else None
+        try:
+            return worker if worker and self.evaluate(self.attach(worker), script) else None
+        except RuntimeError:
+            # It has ended meanwhile, and another one begins.
+            return None
 
     def attach(self, target):
         return self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -187,7 +193,7 @@ class Chromium(Browser):
         """Shows a page in a private window."""
         # The browser that runs does it.
         subprocess.run(["chromium", f"--user-data-dir={self.profile}", "--incognito", url],
-                       env=self.session.environment, capture_output=True, timeout=20)
+                       env=self.session.environment, capture_output=True, timeout=60)
         target, = wait(lambda: [target for target in self.targets("page") if target["url"] == url],
                        "the private page")
         page, self.page = self.page, self.attach(target["targetId"])
@@ -219,8 +225,16 @@ class Chromium(Browser):
         The menu is no part of the page: the item's letter is a key of the keyboard.
         """
         self.click(selector, button="right")
-        time.sleep(0.5)
-        self.xdotool("key", letter)
+        self.run("globalThis.keys = 0, addEventListener('keydown', () => globalThis.keys++, true), 0")
+
+        def press():
+            """Until there is a menu, which takes the key, the page gets it."""
+            before = self.run("globalThis.keys")
+            time.sleep(0.5)
+            self.xdotool("key", letter)
+            time.sleep(0.5)
+            return self.run("globalThis.keys") == before
+        wait(press, "the menu")
 
     def click(self, selector, alt=False, button="left"):
         """A click of the user's mouse on an element.
@@ -300,7 +314,7 @@ class Firefox(Browser):
                 return socket.create_connection(("127.0.0.1", port))
             except OSError:
                 return None
-        self.socket = wait(connect, "Marionette", 60)
+        self.socket = wait(connect, "Marionette", 120)
         self.rest, self.last = b"", 0
         self.read()
         self.call("WebDriver:NewSession", capabilities={"alwaysMatch": {"pageLoadStrategy": "none"}})
@@ -319,7 +333,7 @@ class Firefox(Browser):
     def call(self, method, **parameters):
         self.last += 1
         message = json.dumps([0, self.last, method, parameters]).encode()
-        self.socket.settimeout(30)
+        self.socket.settimeout(60)
         self.socket.sendall(b"%d:%s" % (len(message), message))
         _, _, error, result = self.read()
         if error:

@@ -38,6 +38,8 @@ class Session:
         (work / "run").chmod(0o700)
         self.idown, self.idownd = PROGRAMS / "idown", PROGRAMS / "idownd"
         self.children = []
+        # The ends of links that idown may confirm by itself, a minute after their browser was killed.
+        self.left = []
         self.environment = {
             "HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": str(work / "run"), "XDG_CONFIG_HOME": str(self.home / ".config"),
@@ -57,7 +59,7 @@ class Session:
         self.environment["DISPLAY"] = self.screen()
         self.environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={work}/bus"
         self.start(["dbus-daemon", "--nofork", f"--config-file={work}/bus.conf"], "bus")
-        wait((work / "bus").exists, "the bus")
+        wait((work / "bus").exists, "the bus", 60)
         if not INSTALLED:
             self.install_host()
 
@@ -135,7 +137,9 @@ class Session:
         return result.stdout
 
     def tasks(self):
-        return [json.loads(line) for line in self.lines()]
+        """All tasks but those that a killed browser has left."""
+        return [task for task in map(json.loads, self.lines())
+                if not task["URL"].endswith(tuple(self.left))]
 
     def lines(self):
         text = self.command("list", "--json").strip()
@@ -159,10 +163,16 @@ class Session:
     def clear(self):
         """Empties the list and both folders."""
         for task in self.tasks():
-            self.command("remove", task["Id"], "-y")
+            try:
+                self.command("remove", task["Id"], "-y")
+            except RuntimeError:
+                # It may have gone by itself.
+                if task["Id"] in [other["Id"] for other in self.tasks()]:
+                    raise
         for folder in (self.downloads, self.saved):
             for path in folder.iterdir():
-                path.unlink()
+                # The browser may be taking its own away.
+                path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def notifications(self):

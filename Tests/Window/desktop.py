@@ -29,7 +29,7 @@ class Desktop(Session):
         os.environ |= self.environment
         # Started here and not by the bus, so that it also ends with the session.
         self.start(["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"], "accessibility")
-        wait(lambda: "true" in self.ask_bus("NameHasOwner", "string:org.a11y.Bus"), "its bus")
+        wait(lambda: "true" in self.ask_bus("NameHasOwner", "string:org.a11y.Bus"), "its bus", 60)
 
     def screen(self):
         if self.kind == "x11":
@@ -37,7 +37,7 @@ class Desktop(Session):
         self.environment |= {"WAYLAND_DISPLAY": "screen", "GDK_BACKEND": "wayland"}
         self.start(["weston", "--backend=headless-backend.so", "--use-pixman", "--socket=screen",
                     "--width=1280", "--height=900", "--idle-time=0"], "screen")
-        wait((self.work / "run/screen").exists, "the Wayland compositor")
+        wait((self.work / "run/screen").exists, "the Wayland compositor", 60)
         return ""
 
     def ask_bus(self, method, *words):
@@ -96,8 +96,8 @@ class Desktop(Session):
         if self.tasks():
             self.command("remove", "all", "-y")
         for folder in (self.downloads, self.saved, self.home / ".local/share/Trash"):
-            if folder.exists():
-                shutil.rmtree(folder)
-        self.downloads.mkdir()
-        self.saved.mkdir()
+            # The service may be taking a partial file away.
+            shutil.rmtree(folder, ignore_errors=True)
+        self.downloads.mkdir(exist_ok=True)
+        self.saved.mkdir(exist_ok=True)
         self.opened.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """source.py TEXT: a program whose label is dragged, and that puts its text into the clipboard.
 
-It prints "taken" once the drag is over something that takes it.
+It prints "shown" once it was drawn, and "taken" once the drag is over something that takes it.
 A text that is a file's URI is dragged as a file."""
 
 import sys
@@ -30,6 +30,12 @@ def show(application):
                                    default_width=200, default_height=120, decorated=False)
     window.present()
     window.get_clipboard().set_content(content)
+    clock = window.get_frame_clock()
+
+    def painted(_):
+        clock.disconnect(handler)
+        print("shown", flush=True)
+    handler = clock.connect("after-paint", painted)
 
 
 program = Gtk.Application(application_id="org.idown.Source", flags=Gio.ApplicationFlags.NON_UNIQUE)

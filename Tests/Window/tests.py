@@ -44,13 +44,28 @@ class Case(unittest.TestCase):
     window = property(lambda self: shared["window"])
     Role = property(lambda self: shared["module"].Role)
 
+    def run(self, result=None):
+        """A failed test may have left anything open, or no window: the next one gets another."""
+        before = len(result.failures) + len(result.errors)
+        super().run(result)
+        if len(result.failures) + len(result.errors) > before:
+            self.start_anew()
+        return result
+
+    def start_anew(self):
+        shared["module"].end_all(self.desktop)
+        try:
+            self.open_again()
+            self.desktop.empty()
+        except (AssertionError, RuntimeError) as error:
+            print(f"nothing to go on with: {error}")
+
     def tearDown(self):
         self.assertIsNone(self.window.process.poll(), "the window has ended")
         # A dialog that a failed test left open.
         for frame in self.window.application.children:
             if frame.name != "idown" and "window.close" in frame.actions:
                 frame.act("window.close")
-        self.window.hide_nothing()
         self.desktop.empty()
         wait(lambda: not self.window.rows, "an empty list")
 
@@ -68,8 +83,8 @@ class Case(unittest.TestCase):
         return self.site.url(f"/{name}")
 
     def add(self, name, state="completed", **options):
-        """A download that is in this state; a running one takes half a minute."""
-        options.setdefault("size", 20_000 if state == "completed" else 30 * MIB)
+        """A download that is in this state; a running one takes a minute."""
+        options.setdefault("size", 20_000 if state == "completed" else 60 * MIB)
         if state in ("downloading", "paused"):
             options.setdefault("rate", MIB)
         url = self.site.url("/none/" + name.replace(" ", "%20")) if state == "failed" else \
@@ -249,7 +264,7 @@ class Adding(Case):
         wait(lambda: self.window.field("Links, one in a line", dialog).text == str(path),
              "the link that is left")
         # What is repeated after a late answer is the same download.
-        self.assertIn('"token"', asked())
+        wait(lambda: '"token"' in asked(), "the token")
         self.write_metalink(path, "inside.bin", self.serve("inside.bin", size=1000))
         self.window.click("Add", dialog)
         self.window.row("inside.bin", "Completed")
@@ -347,7 +362,20 @@ class Arriving(Case):
             env=self.desktop.environment, capture_output=True, text=True).stdout.split(),
             "the source's window")[0]
         self.desktop.mouse("windowmove", "--sync", number, 950, 0)
+        # Before its first frame nothing in it can be dragged.
+        wait(lambda: "shown" in (self.desktop.work / "source.log").read_text(), "its first frame")
         return number
+
+    def copy(self, text):
+        """Goes to the window from a program that has put a text into the clipboard."""
+        number = self.start_source(text)
+
+        def is_offered():
+            # The window looks when it becomes active, and may not know yet then what is there.
+            self.desktop.mouse("windowfocus", "--sync", number)
+            self.window.focus()
+            return self.window.seek("Add the copied link?")
+        wait(is_offered, "an offer to add the copied link")
 
     def end(self, source):
         source.terminate()
@@ -414,10 +442,7 @@ class Arriving(Case):
         self.assertEqual(self.task("placed.bin")["Directory"], str(self.desktop.saved))
 
     def test_a_copied_link_is_offered_and_never_added_by_itself(self):
-        number = self.start_source(self.serve("copied.bin", size=1000))
-        self.desktop.mouse("windowfocus", "--sync", number)
-        self.window.focus()
-        self.window.find("Add the copied link?")
+        self.copy(self.serve("copied.bin", size=1000))
         self.assertEqual(self.desktop.tasks(), [])
         self.window.click("Add…")
         dialog = self.window.find("Add Downloads", self.Role.FRAME)
@@ -427,10 +452,7 @@ class Arriving(Case):
 
 
     def test_a_copied_link_is_pasted_into_the_window(self):
-        number = self.start_source(self.serve("pasted.bin", size=1000))
-        self.desktop.mouse("windowfocus", "--sync", number)
-        self.window.focus()
-        self.window.find("Add the copied link?")
+        self.copy(self.serve("pasted.bin", size=1000))
         self.desktop.keys("ctrl+v")
         dialog = self.window.find("Add Downloads", self.Role.FRAME)
         self.window.find("pasted.bin, 1000 B")
@@ -495,6 +517,21 @@ class Moving(Case):
         self.assertIsNone(self.task("remove.bin"))
         self.assertTrue((self.desktop.downloads / "remove.bin").exists())
 
+    def test_what_is_ended_twice_can_still_be_undone(self):
+        self.add("twice.bin", "paused")
+        self.window.row("twice.bin", "Paused")
+        before = self.task("twice.bin")["DownloadedBytes"]
+        self.assertGreater(before, 0)
+        for first, second in (("remove", "remove"), ("cancel", "cancel"), ("cancel", "remove")):
+            self.window.choose("twice.bin")
+            self.window.act(first)
+            self.window.row("twice.bin", "Will be ")
+            self.window.act(second)
+            self.window.row("twice.bin", {"remove": "Will be removed"}.get(second, "Will be cancelled"))
+            self.window.click("Undo")
+            self.window.row("twice.bin", "Paused")
+            self.assertEqual(self.task("twice.bin")["DownloadedBytes"], before)
+
     def test_a_removal_goes_on_where_another_client_has_removed_one(self):
         ids = [self.add(f"taken{number}.bin") for number in range(2)]
         for number in range(2):
@@ -508,8 +545,10 @@ class Moving(Case):
         self.assertEqual(self.desktop.tasks(), [])
 
     def test_what_ended_before_its_cancel_is_told(self):
-        self.add("late.bin", "downloading", size=3 * MIB)
+        self.add("late.bin", "downloading", size=16 * MIB)
         self.window.row("late.bin", "Downloading").act("row.cancel")
+        self.window.row("late.bin", "Will be cancelled")
+        self.site.files["/late.bin"].rate = 0
         self.window.find("1 download had ended before it was cancelled", seconds=20)
         self.assertEqual(self.task("late.bin")["State"], "completed")
 
@@ -967,20 +1006,22 @@ class Looking(Case):
     def test_what_a_filter_hides_by_its_state_is_not_selected(self):
         for name in ("stays.bin", "goes.bin"):
             self.add(name, "downloading")
+        self.add("apart.bin", "paused")
         self.window.find("Downloading 2", self.Role.PUSH_BUTTON).click()
-        self.window.row("stays.bin", "Downloading")
+        # GTK presses the button for a moment, and the answer to the filter ends every selection.
+        self.window.has_no_row("apart.bin")
         self.window.choose("stays.bin", "goes.bin")
         self.window.find("2 selected")
         self.desktop.command("pause", str(self.task("goes.bin")["Id"]))
         self.window.find("1 selected")
         self.window.has_no_row("goes.bin")
-        self.window.find("All 2", self.Role.PUSH_BUTTON).click()
+        self.window.find("All 3", self.Role.PUSH_BUTTON).click()
 
     def test_the_list_is_sorted_by_source_and_by_time_left(self):
         for host in ("b.example", "a.example"):
             self.desktop.command("add", "--paused", f"http://{host}/{host[0]}.bin")
-        self.add("long.bin", "downloading", size=60 * MIB)
-        self.add("short.bin", "downloading", size=30 * MIB)
+        self.add("long.bin", "downloading", size=120 * MIB)
+        self.add("short.bin", "downloading", size=60 * MIB)
 
         def shows(*names):
             wait(lambda: self.window.names == list(names), f"the rows {names}")
@@ -999,15 +1040,15 @@ class Looking(Case):
         self.window.find("Add Downloads", self.Role.FRAME)
 
     def test_the_empty_page_tells_of_browsers(self):
+        manifest = self.desktop.home / ".mozilla/native-messaging-hosts/org.idown.browser.json"
+        manifest.unlink()
         self.window.find("No Downloads Yet")
         self.window.click("Downloads From Browsers…")
         dialog = self.window.find("Downloads From Browsers", self.Role.FRAME)
         said = self.desktop.command("browser", "status").strip()
         self.window.find(lambda name: name.strip() == said, self.Role.LABEL, dialog)
         self.window.click("Set Up", dialog)
-        wait(lambda: self.window.button("Set Up", dialog).is_sensitive, "the end of the command")
-        manifest = ".mozilla/native-messaging-hosts/org.idown.browser.json"
-        self.assertTrue((self.desktop.home / manifest).exists())
+        wait(manifest.exists, "the manifest")
         self.window.click("Close", dialog)
         self.window.gone("Downloads From Browsers", self.Role.FRAME)
 
@@ -1140,8 +1181,12 @@ class Long(Case):
         self.window.find("Cancelled 3", self.Role.PUSH_BUTTON).click()
         wait(lambda: self.window.names == gone, "the cancelled ones")
         self.window.find("All 300", self.Role.PUSH_BUTTON).click()
-        wait(lambda: len(self.window.names) > 3, "all rows")
-        found = self.window.names
+
+        def filled():
+            # A row whose page has not come yet is told as "…".
+            found = self.window.names
+            return found if len(found) > 3 and "…" not in found else None
+        found = wait(filled, "all rows")
         self.assertEqual(found, names[:len(found)])
 
     def test_select_all_that_is_answered_late_undoes_no_other_choice(self):
@@ -1168,9 +1213,12 @@ class Long(Case):
         self.fill(100)
         for name in ("later.bin", "latest.bin"):
             self.desktop.command("add", "--paused", f"http://127.0.0.1:9/{name}")
-            row = self.window.row(name, "Paused")
-            wait(lambda: row.extents()[1] >= self.window.list.extents()[1], f"{name} in sight")
-            wait(lambda: self.window.names[0] == name, f"{name} as the first")
+            def is_in_sight():
+                # Looked up each time: GTK gives a row's widget to another one when rows move.
+                first, list = next(iter(self.window.rows), None), self.window.list
+                places = [node and node.extents() for node in (first, list)]
+                return all(places) and first.name == name and places[0][1] >= places[1][1]
+            wait(is_in_sight, f"{name} as the first, in sight")
 
     def test_of_many_that_change_none_is_asked_for_alone(self):
         self.fill(400)
@@ -1178,7 +1226,7 @@ class Long(Case):
         self.window.find("400 selected")
         asked = self.listen("GetTask")
         self.window.act("cancel")
-        self.window.find("Cancelled 400", seconds=20)
+        self.window.find("Cancelled 400", seconds=60)
         self.assertNotIn("member=GetTask\n", asked())
 
 
@@ -1261,7 +1309,7 @@ class Changing(Case):
         self.wait_state("moves.bin", "downloading")
 
     def test_every_option_that_is_typed(self):
-        self.add("all.bin", "paused")
+        self.add("all.bin", "paused", size=30 * MIB)
         self.serve("mirror.bin", size=30 * MIB, rate=MIB, seed=self.site.files["/all.bin"].seed)
         mirror, wanted = self.site.url("/mirror.bin"), {}
         dialog = self.open_dialog("all.bin")
@@ -1322,7 +1370,7 @@ class Changing(Case):
         self.window.row("renamed after.bin", "Completed")
 
     def test_a_fresh_link_for_an_expired_one(self):
-        url = self.serve("expired.bin", size=2 * MIB, rate=MIB // 2)
+        url = self.serve("expired.bin", size=16 * MIB, rate=MIB // 2)
         file = self.site.files["/expired.bin"]
         id = self.desktop.command("add", url).strip()
         self.wait_state("expired.bin", "downloading")
@@ -1497,12 +1545,14 @@ class Keys(Case):
         # The oldest comes first.
         self.window.act("descending")
         self.addCleanup(lambda: self.window.act("descending"))
-        self.add("far.bin", "downloading", size=10 * MIB, rate=MIB // 2)
+        self.add("far.bin", "downloading")
         Long.fill(self, 1500, "long0000.bin")
         self.press(self.window.row("far.bin", "Downloading"), 1)
         self.desktop.mouse("mousemove", "--window", self.window.number, 400, 400)
         self.desktop.mouse("click", "--repeat", 1000, "--delay", 2, 5)
         self.window.row("long1499.bin", "Paused", 20)
+        # It goes on at once, out of sight.
+        self.site.files["/far.bin"].rate = 0
         self.wait_state("far.bin", "completed")
         self.window.row("far.bin", "Completed")
 

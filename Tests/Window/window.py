@@ -196,6 +196,16 @@ class Node:
             level = following
 
 
+def end_all(desktop):
+    """Ends each process of the program, whatever state it is in: one that is left takes what others
+    are started with."""
+    for child in [*desktop.children]:
+        if child.args[0] == PROGRAM:
+            child.kill()
+            child.wait()
+            desktop.children.remove(child)
+
+
 class Window:
     """A running idown-window."""
 
@@ -207,7 +217,11 @@ class Window:
             self.process = desktop.start([PROGRAM, *words], "window")
         finally:
             desktop.environment = usual
-        self.look_again()
+        try:
+            self.look_again()
+        except AssertionError:
+            end_all(desktop)
+            raise
 
     def look_again(self):
         """Finds the window of the process, which may have started anew."""
@@ -215,7 +229,8 @@ class Window:
             self.application = self.look()
             self.frame = self.application and self.seek("idown", Role.FRAME)
             return self.frame and self.frame.is_showing
-        wait(is_there, "the window", 20)
+        # The first start of all reads fonts and icons, beside a build.
+        wait(is_there, "the window", 60)
 
     def look(self):
         registry = Node(self.bus, ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root"))
@@ -318,14 +333,6 @@ class Window:
         except AssertionError as error:
             raise AssertionError(f"{error}; there are: {self.rows}") from None
 
-    def hide_nothing(self):
-        """Ends the search and the filter that a failed test left."""
-        for node in self.nodes():
-            if node.is_text and node.name == "Search in names and links" and node.text:
-                node.write("")
-            elif node.role == Role.PUSH_BUTTON and node.name.startswith("All "):
-                node.click()
-
     def has_no_row(self, name, seconds=10):
         wait(lambda: name not in self.names, f"the end of the row {name}", seconds)
 
@@ -337,10 +344,14 @@ class Window:
         by their places."""
         def are_selected():
             found = self.list
+            if not found:
+                return False
             found.act("list.unselect-all")
             for name in names:
-                place = wait(lambda: 1 + self.names.index(name) if name in self.names else 0, name) - 1
-                found.select(place)
+                shown = self.names
+                if name not in shown:
+                    return False
+                found.select(shown.index(name))
             return sorted(row.name for row in self.rows if row.has(SELECTED)) == sorted(names)
         wait(are_selected, f"{names} selected")
 
@@ -348,7 +359,8 @@ class Window:
         if self.process.poll() is None:
             activate("app.quit")
             self.process.wait(15)
-        self.desktop.children.remove(self.process)
+        if self.process in self.desktop.children:
+            self.desktop.children.remove(self.process)
 
     # What only a screen with a mouse has
 
