@@ -16,10 +16,10 @@ extension EasyHandle {
         }
         // A server need not support SIZE: `*` ignores an error.
         var commands = ["*SIZE \(name)"]
-        if let start = request.rangeStart {
-            guard start.isOpen else { return false }
+        if let range = request.range {
+            guard range.last == nil else { return false }
             // REST has to be the last command before RETR (RFC 3659 section 5.2).
-            commands.append("REST \(start.offset)")
+            commands.append("REST \(range.first)")
         }
         try set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
         try set(CURLOPT_PREQUOTE, commands)

@@ -28,7 +28,8 @@ extension EasyHandle {
         if let range = request.range, !readsToEnd {
             // Never RESUME_FROM: with it libcurl treats a 416, and a 200 of the wrong length, as
             // success.
-            try set(CURLOPT_RANGE, range)
+            let last = range.last.map { "\($0)" } ?? ""
+            try set(CURLOPT_RANGE, "\(range.first)-\(last)")
         }
         if let cookies = request.cookies { try set(CURLOPT_COOKIE, cookies) }
         if !request.userAgent.isEmpty { try set(CURLOPT_USERAGENT, request.userAgent) }

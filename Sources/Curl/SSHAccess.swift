@@ -18,6 +18,8 @@ public struct SSHAccess: Hashable, Sendable {
     /// the host has none of that kind, the next file is tried, on a new connection. Keys are never
     /// added to a file, and a host without a key in it is refused.
     public var knownHostsFiles: [String] = []
+    /// The keys, in Base64, that no host is trusted by, although they are in such a file.
+    public var revokedKeys: Set<String> = []
     /// The logins to try one after the other, each on its own connection.
     public var logins: [Login] = []
 }

@@ -216,22 +216,22 @@ final class Transfer {
     // MARK: From the callbacks
 
     /// Tells the sink about an empty file, for which no byte comes.
-    func concludeBody() { _ = tellFile(isEmpty: true) }
+    func concludeBody() { tellFile(isEmpty: true) }
 
     /// Gives the sink a head that was held back, once no other head follows.
     @discardableResult func releaseHead() -> Bool {
         signIn.release().allSatisfy { line in
-            line.withUnsafeBytes { sink.receive(headerLine: $0) } == .proceed
+            line.withUnsafeBytes { sink.receive(headerLine: $0) }
         }
     }
 
-    /// Tells the sink, once, what an FTP or SFTP server has said; returns false if the sink aborts.
-    private func tellFile(isEmpty: Bool = false) -> Bool {
-        guard !request.url.isHTTP, !hasToldFile else { return true }
+    /// Tells the sink, once, what an FTP or SFTP server has said.
+    private func tellFile(isEmpty: Bool = false) {
+        guard !request.url.isHTTP, !hasToldFile else { return }
         hasToldFile = true
         let file = remoteFile(isEmpty: isEmpty)
         knowsLength = file.length != nil
-        return sink.receive(remoteFile: file) == .proceed
+        sink.receive(remoteFile: file)
     }
 
     private func remoteFile(isEmpty: Bool) -> RemoteFile {
@@ -239,17 +239,16 @@ final class Transfer {
         let modified = known(easy.offset(CURLINFO_FILETIME_T))
         // For an empty file over SFTP, libcurl gives no length and requests no byte.
         var length = known(easy.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)) ?? (isEmpty ? 0 : nil)
-        let start = request.rangeStart
+        let start = request.range?.first
         let announced = replies.size(knowsTime: modified != nil)
-        if request.readsToEnd, let announced { length = max(0, announced - (start?.offset ?? 0)) }
-        let end =
-            (start?.isOpen ?? true) ? length.flatMap { Self.sum(start?.offset ?? 0, $0) } : nil
+        if request.readsToEnd, let announced { length = max(0, announced - (start ?? 0)) }
+        let end = request.range?.last == nil ? length.flatMap { Self.sum(start ?? 0, $0) } : nil
         // If both are known, they must be equal.
         let size = announced ?? (request.url.scheme == "sftp" ? end : nil)
         return RemoteFile(
             size: end == nil || end == size ? size : nil,
             modified: modified,
-            offset: start?.offset,
+            offset: start,
             length: length
         )
     }
@@ -266,8 +265,7 @@ final class Transfer {
         }
         switch signIn.read(bytes, of: easy, knownSignIns, mayBeginAnew: !hasBegunAnew) {
         case .pass:
-            let verdict = sink.receive(headerLine: bytes)
-            return verdict == .proceed ? bytes.count : refusal(of: bytes)
+            return sink.receive(headerLine: bytes) ? bytes.count : refusal(of: bytes)
         case .last:
             _ = sink.receive(headerLine: bytes)
             return refusal(of: bytes)
@@ -283,7 +281,8 @@ final class Transfer {
     }
 
     private func receive(body bytes: UnsafeRawBufferPointer) -> Int {
-        guard tellFile(), releaseHead() else { return refusal(of: bytes) }
+        tellFile()
+        guard releaseHead() else { return refusal(of: bytes) }
         // The last reply ends the file, and libcurl blocks until it comes, with all transfers of
         // this thread (ftp_done in lib/ftp.c of 7.88).
         if request.url.isFTP, knowsLength, !awaitsLastReply {
@@ -361,7 +360,7 @@ extension Transfer {
     private func trusts(_ match: curl_khmatch, _ known: curl_khkey?) -> Bool {
         guard match != CURLKHMATCH_OK else {
             guard let key = known?.key, known?.len == 0,
-                RevokedKeys.hold(String(cString: key), in: knownHostsFile)
+                request.ssh.revokedKeys.contains(String(cString: key))
             else { return true }
             hostKeyDoubt = .revoked
             return false

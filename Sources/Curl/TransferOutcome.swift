@@ -8,7 +8,7 @@ public struct TransferOutcome: Hashable, Sendable {
         case unknown
         /// Another key of the host is known.
         case changed
-        /// The key is revoked (`@revoked`, sshd(8)).
+        /// The key is one of ``SSHAccess/revokedKeys``.
         case revoked
     }
 

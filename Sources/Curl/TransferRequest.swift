@@ -45,8 +45,10 @@ public struct TransferRequest: Sendable {
     /// A name is a token (RFC 9110 section 5.6.2), and a value has no control characters except tab;
     /// a field that cannot be sent is refused when the transfer begins.
     public var headers: [(name: String, value: String)] = []
-    /// The bytes to ask for, `first-last` or `first-`; nil asks for all.
-    public var range: String?
+    /// The offsets of the first and the last byte to ask for; nil asks for all.
+    ///
+    /// Both are 0 or more. Without a last one, all bytes from the first one on are asked for.
+    public var range: (first: Int64, last: Int64?)?
     /// Whether an FTP transfer reads until the server ends the file, whatever the server's SIZE
     /// was; this shows whether the size was true.
     ///
@@ -125,23 +127,9 @@ public struct TransferRequest: Sendable {
         if proxy == .unusable { return "The proxy that is set is not a valid proxy" }
         if let cookies, !cookies.isOneLine { return "The cookies cannot be sent" }
         if !userAgent.isOneLine { return "The User-Agent cannot be sent" }
-        if let range, !Self.isRange(range) { return "The range is neither first-last nor first-" }
         if let credentials, (credentials.user + (credentials.password ?? "")).utf8.contains(0) {
             return "The login contains a zero byte"
         }
         return nil
-    }
-
-    /// The first byte of the range, and whether the range goes to the end; nil for the whole file.
-    var rangeStart: (offset: Int64, isOpen: Bool)? {
-        guard let range, let offset = Int64(range.prefix { $0 != "-" }) else { return nil }
-        return (offset, range.hasSuffix("-"))
-    }
-
-    private static func isRange(_ text: String) -> Bool {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, let first = parts.first, let last = parts.last else { return false }
-        let areDigits = (first + last).utf8.allSatisfy { (0x30...0x39).contains($0) }
-        return areDigits && Int64(first) != nil && (last.isEmpty || Int64(last) != nil)
     }
 }

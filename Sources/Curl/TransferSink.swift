@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sink's answer to a header line.
-public enum HeaderVerdict: Sendable {
-    /// Continue.
-    case proceed
-    /// End the transfer with ``CurlCode/writeError``.
-    case abort
-}
-
 /// A sink's answer to a piece of the body.
 public enum BodyVerdict: Sendable {
     /// The sink has taken the bytes.
@@ -32,12 +24,13 @@ public protocol TransferSink: AnyObject, Sendable {
     /// Takes one raw line of a head with its line end: status lines, fields and empty lines, also
     /// those of 1xx answers, and trailers after the body.
     ///
-    /// HTTP only; for other servers ``receive(remoteFile:)`` is called.
-    func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict
+    /// HTTP only; for other servers ``receive(remoteFile:)`` is called. Returns false to end the
+    /// transfer with ``CurlCode/writeError``.
+    func receive(headerLine: UnsafeRawBufferPointer) -> Bool
 
     /// Takes what an FTP or SFTP server says about the file, once, before the first byte of the
     /// body, or at the end of an empty one; never called for HTTP.
-    func receive(remoteFile: RemoteFile) -> HeaderVerdict
+    func receive(remoteFile: RemoteFile)
 
     /// Takes a piece of the body: 1 byte to 16 KiB, without transfer coding, with content coding.
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict
@@ -50,6 +43,6 @@ extension TransferSink {
     /// Does nothing, for sinks that keep nothing.
     public func bodyPauses() {}
 
-    /// Proceeds, whatever the file is.
-    public func receive(remoteFile: RemoteFile) -> HeaderVerdict { .proceed }
+    /// Does nothing, for sinks that only take what HTTP servers say.
+    public func receive(remoteFile: RemoteFile) {}
 }

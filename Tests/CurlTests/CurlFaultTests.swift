@@ -51,7 +51,7 @@ struct CurlFaultTests {
             do throws(CurlFailure) {
                 let pool = try TransferPool(faults: plan.strikes)
                 var request = TransferRequest(url: try url(server))
-                request.range = "0-"
+                request.range = (0, nil)
                 let sink = RecordingSink(at: 50_000, .pause)
                 let neighbour = pool.begin(request, sink: sink)
                 // Where the transfer fails before its pause, the gate would stay shut.
@@ -82,7 +82,7 @@ struct CurlFaultTests {
         do throws(CurlFailure) {
             let pool = try TransferPool(faults: plan.strikes)
             var request = TransferRequest(url: try url(server))
-            request.range = "0-"
+            request.range = (0, nil)
             let sink = RecordingSink(at: 50_000, .pause)
             let first = pool.begin(request, sink: sink)
             // Where the transfer fails before its pause, the gate would stay shut.

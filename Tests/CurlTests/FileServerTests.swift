@@ -59,13 +59,13 @@ struct FileServerTests {
 
                     let rest = RecordingSink()
                     var request = TransferRequest(url: url)
-                    request.range = "300000-"
+                    request.range = (300000, nil)
                     #expect(await pool.run(request, sink: rest).result == .ok)
                     expect(rest, 300_000..<count, asked: 300_000)
 
                     let part = RecordingSink()
                     var other = TransferRequest(url: url)
-                    other.range = "5-1004"
+                    other.range = (5, 1004)
                     #expect(await pool.run(other, sink: part).result == .ok)
                     expect(part, 5..<1005, asked: 5)
                     // All in one session.
@@ -90,7 +90,7 @@ struct FileServerTests {
 
                     request.readsToEnd = true
                     for offset in [nil, 250_000] as [Int64?] {
-                        request.range = offset.map { "\($0)-" }
+                        request.range = offset.map { ($0, nil) }
                         let sink = RecordingSink()
                         #expect(await pool.run(request, sink: sink).result == .ok)
                         let start = offset ?? 0
@@ -127,7 +127,7 @@ struct FileServerTests {
                     let url = try URLReference(server.url("/sub%20folder/f"))
                     let sink = RecordingSink()
                     var request = TransferRequest(url: url)
-                    request.range = "300000-"
+                    request.range = (300000, nil)
                     _ = await pool.run(request, sink: sink)
                     #expect(sink.files.map(\.length) == [.max])
                     #expect(sink.files.map(\.size) == [nil])
@@ -144,7 +144,7 @@ struct FileServerTests {
                     func result(
                         _ path: String,
                         _ login: String = "me:secret@",
-                        range: String? = nil
+                        range: (first: Int64, last: Int64?)? = nil
                     ) async throws -> (CurlCode, RecordingSink) {
                         let sink = RecordingSink()
                         let url = try URLReference(server.url(path, login: login))
@@ -156,7 +156,7 @@ struct FileServerTests {
                     #expect(try await result("/none/f").0 == .remoteAccessDenied)
                     #expect(try await result("/f", "me:wrong@").0 == .loginDenied)
                     #expect(try await result("/f", "").0 == .loginDenied)
-                    #expect(try await result("/f", range: "400000-").0 == .beyondEnd)
+                    #expect(try await result("/f", range: (400000, nil)).0 == .beyondEnd)
                     #expect(try await result("/sub%20folder/").0 == .badRequest)
                     let (code, sink) = try await result("/empty")
                     #expect(code == .ok)
@@ -184,12 +184,12 @@ struct FileServerTests {
                     #expect(outcome.result == .ok, "\(outcome)")
                     expect(sink, 0..<Self.content.count)
 
-                    request.range = "1000-"
+                    request.range = (1000, nil)
                     let rest = RecordingSink()
                     #expect(await pool.run(request, sink: rest).result == .ok)
                     expect(rest, 1000..<Self.content.count, asked: 1000)
 
-                    request.range = "5-1004"
+                    request.range = (5, 1004)
                     let part = RecordingSink()
                     #expect(await pool.run(request, sink: part).result == .ok)
                     expect(part, 5..<1005, asked: 5)

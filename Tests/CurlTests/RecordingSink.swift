@@ -16,17 +16,17 @@ final class RecordingSink: TransferSink {
     /// Opened when the body has come to the point.
     let reachedPoint = FaultServer.Gate()
     private let state: Mutex<State>
-    private let headerVerdict: HeaderVerdict
+    private let takesHeaders: Bool
 
     /// Once `offset` bytes are there the next piece gets `verdict`, and is kept if that is `taken`;
-    /// every header line gets `headerVerdict`.
+    /// without `takesHeaders` the first header line ends the transfer.
     init(
         at offset: Int? = nil,
         _ verdict: BodyVerdict = .taken,
-        headerVerdict: HeaderVerdict = .proceed
+        takesHeaders: Bool = true
     ) {
         state = Mutex(State(point: offset.map { ($0, verdict) }))
-        self.headerVerdict = headerVerdict
+        self.takesHeaders = takesHeaders
     }
 
     var lines: [String] { state.withLock(\.lines) }
@@ -35,14 +35,13 @@ final class RecordingSink: TransferSink {
     /// What a server of files said.
     var files: [RemoteFile] { state.withLock(\.files) }
 
-    func receive(remoteFile: RemoteFile) -> HeaderVerdict {
+    func receive(remoteFile: RemoteFile) {
         state.withLock { $0.files.append(remoteFile) }
-        return headerVerdict
     }
 
-    func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {
+    func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
         state.withLock { $0.lines.append(String(decoding: headerLine, as: UTF8.self)) }
-        return headerVerdict
+        return takesHeaders
     }
 
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict {

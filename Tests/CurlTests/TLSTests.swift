@@ -98,7 +98,7 @@ struct TLSTests {
         try await withHost(content) { url, certificates in
             try await withPool { pool in
                 var request = TransferRequest(url: url)
-                request.range = "0-"
+                request.range = (0, nil)
                 request.certificates.file = certificates.authority
                 let busy = RecordingSink(at: 1 << 20, .pause)
                 let handle = pool.begin(request, sink: busy)
@@ -141,7 +141,7 @@ struct TLSTests {
         try await withHost(content) { url, certificates in
             try await withPool { pool in
                 var request = TransferRequest(url: url)
-                request.range = "5-9"
+                request.range = (5, 9)
                 request.certificates.file = certificates.authority
                 let sink = RecordingSink()
                 let outcome = await pool.run(request, sink: sink)

@@ -93,7 +93,7 @@ struct TransferOutcomeTests {
 
     @Test func `a sink ends its transfer by its verdict`() async throws {
         let steps: [FaultServer.Step] = [.head("200 OK", [("Content-Length", "3")]), .text("abc")]
-        let header = RecordingSink(headerVerdict: .abort)
+        let header = RecordingSink(takesHeaders: false)
         #expect(try await outcome(of: steps, sink: header).result == .writeError)
         #expect(header.lines.count == 1)
         let body = RecordingSink(at: 0, .abort)

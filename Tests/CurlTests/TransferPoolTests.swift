@@ -33,7 +33,7 @@ struct TransferPoolTests {
                     let sink = RecordingSink()
                     let url = try URLReference(nginx.url("/f"))
                     var request = TransferRequest(url: url)
-                    request.range = "5-1000"
+                    request.range = (5, 1000)
                     let outcome = await pool.run(request, sink: sink)
                     #expect(outcome.status == 206)
                     #expect(sink.body == content.bytes(in: 5..<1001))

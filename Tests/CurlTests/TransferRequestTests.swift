@@ -40,7 +40,7 @@ struct TransferRequestTests {
             request.headers = [
                 (name: "If-Range", value: "\"v1\""), (name: "X-E", value: ""),
             ]
-            request.range = "2-"
+            request.range = (2, nil)
             return request
         }
         #expect(seen["If-Range"] == "\"v1\"")
@@ -76,7 +76,7 @@ struct TransferRequestTests {
             let url = try URLReference(server.url())
             var full = TransferRequest(url: url, userAgent: "test/1")
             full.headers = [(name: "Cookie", value: "secret")]
-            full.range = "0-1"
+            full.range = (0, 1)
             full.credentials = .init(user: "a", password: "b")
             _ = await pool.run(full)
             _ = await pool.run(.init(url: url))
@@ -87,8 +87,7 @@ struct TransferRequestTests {
 
     @Test(arguments: [
         TransferRequestChange.header("X\r\nY", "1"), .header("X", "1\r\nY: 2"), .header("", "1"),
-        .header("X Y", "1"), .range("1-2,4-5"), .range("-5"), .range("a-"), .range("1"),
-        .range("99999999999999999999-"), .range("1-2\r\nX: y"), .agent("a\nb"),
+        .header("X Y", "1"), .agent("a\nb"),
     ])
     func `what cannot be sent is refused`(change: TransferRequestChange) async throws {
         let server = try FaultServer.serving(file: [])
@@ -97,7 +96,6 @@ struct TransferRequestTests {
             var request = TransferRequest(url: try URLReference(server.url()))
             switch change {
             case .header(let name, let value): request.headers = [(name: name, value: value)]
-            case .range(let text): request.range = text
             case .agent(let text): request.userAgent = text
             }
             let outcome = await pool.run(request)
@@ -130,6 +128,5 @@ struct TransferRequestTests {
 /// One thing in a request that cannot be sent.
 enum TransferRequestChange: Sendable {
     case header(String, String)
-    case range(String)
     case agent(String)
 }

@@ -48,6 +48,9 @@ package struct Fetch: Hashable, Sendable {
         fileprivate var wish = Wish()
         /// Whether one answer was to bring the file already, because of a wrong digest.
         fileprivate var hasDoubtedMix = false
+        /// The reach of the furthest host that has answered, as `SocketAddress.Reach` numbers it;
+        /// no host that it names may be nearer.
+        package var reach: Int?
 
         package init() {}
 

@@ -12,6 +12,9 @@ package struct HostKnowledge: Hashable, Sendable {
     package var hasSeveralTags = false
     /// How long ago the last of this was learned.
     package var age: Duration
+
+    /// Whether nothing is known.
+    var isEmpty: Bool { limit == nil && useful == nil && !hasSeveralTags }
 }
 
 extension HostKnowledge {

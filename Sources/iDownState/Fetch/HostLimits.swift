@@ -20,13 +20,12 @@ package struct HostLimits: Sendable {
         var open = 0
         /// How many of the open connections the host has refused.
         var turnedAway = 0
-        var limit: Int?
-        var useful: UsefulConnections?
-        /// Whether the host gave one unchanged file several ETags.
-        var hasSeveralTags = false
+        /// What was learned; its age is that when the service learned it.
+        var knowledge: HostKnowledge
         var learned: Duration = .zero
         var quietUntil: Duration?
-        /// When connections that had brought bytes were closed; only those within ``lag`` matter.
+        /// When connections that had brought bytes were closed; each is kept for
+        /// ``LimitEvidence/patience``.
         var closings: [Duration] = []
     }
 
@@ -46,9 +45,10 @@ package struct HostLimits: Sendable {
 
     /// What may be the reason why a host refuses one more connection.
     package enum Load: Sendable {
-        /// No connection to it is open.
+        /// No connection to it is open, nor was lately.
         case none
-        /// Connections to it are open, and it is not known how many it allows.
+        /// Connections to it are open, or the host may still count closed ones, and it is not known
+        /// how many it allows.
         case some
         /// As many are open as it was seen to allow.
         case full
@@ -58,7 +58,8 @@ package struct HostLimits: Sendable {
     package func load(_ host: String, at now: Duration) -> Load {
         let open = open(host)
         if let limit = fresh(host, at: now)?.limit, open >= limit { return .full }
-        return open > 0 ? .some : .none
+        let mayCount = hosts[host]?.closings.contains { now - $0 < LimitEvidence.patience } == true
+        return open > 0 || mayCount ? .some : .none
     }
 
     /// Whether the host has ``most`` connections: even a lead connection has to wait.
@@ -92,11 +93,10 @@ package struct HostLimits: Sendable {
         guard var known = hosts[host] else { return }
         known.open = max(0, known.open - 1)
         if wasRefused { known.turnedAway = max(0, known.turnedAway - 1) }
-        known.closings.removeAll { now - $0 > Self.lag }
-        if wasServed, known.closings.count < Self.most { known.closings.append(now) }
+        known.closings.removeAll { now - $0 > LimitEvidence.patience }
+        if wasServed { known.closings = (known.closings + [now]).suffix(Self.most) }
         let knowsNothing =
-            known.limit == nil && known.useful == nil && known.quietUntil == nil
-            && !known.hasSeveralTags
+            known.knowledge.isEmpty && known.quietUntil == nil && known.closings.isEmpty
         hosts[host] = known.open == 0 && knowsNothing ? nil : known
     }
 
@@ -120,7 +120,7 @@ package struct HostLimits: Sendable {
             if !wasClosed { known.turnedAway = min(known.open, known.turnedAway + 1) }
             let lately = known.closings.count { now - $0 <= Self.lag }
             let served = known.open - known.turnedAway + lately
-            known.limit = max(1, min(known.limit ?? Self.most, served))
+            known.knowledge.limit = max(1, min(known.knowledge.limit ?? Self.most, served))
             known.learned = now
             guard let retryAfter, retryAfter > .zero else { return }
             let until = now + min(retryAfter, Self.longestQuiet)
@@ -134,29 +134,24 @@ package struct HostLimits: Sendable {
         useful: UsefulConnections,
         at now: Duration
     ) {
-        change(host, at: now) { ($0.useful, $0.learned) = (useful, now) }
+        change(host, at: now) { ($0.knowledge.useful, $0.learned) = (useful, now) }
     }
 
     /// Records that the host gave one unchanged file several ETags.
     package mutating func givesSeveralTags(_ host: String, at now: Duration) {
-        change(host, at: now) { ($0.hasSeveralTags, $0.learned) = (true, now) }
+        change(host, at: now) { ($0.knowledge.hasSeveralTags, $0.learned) = (true, now) }
     }
 
     // MARK: From one run of the service to the next
 
     /// Returns what was learned and is still believed, the latest first.
     package func knowledge(at now: Duration) -> [HostKnowledge] {
-        let known = hosts.filter { isFresh($0.value, at: now) }.map { host, known in
-            HostKnowledge(
-                host: host,
-                limit: known.limit,
-                useful: known.useful,
-                hasSeveralTags: known.hasSeveralTags,
-                age: now - known.learned
-            )
+        let known = hosts.values.filter { isFresh($0, at: now) }.map { host in
+            var knowledge = host.knowledge
+            knowledge.age = now - host.learned
+            return knowledge
         }
-        return known.filter { $0.limit != nil || $0.useful != nil || $0.hasSeveralTags }
-            .sorted { $0.age < $1.age }
+        return known.filter { !$0.isEmpty }.sorted { $0.age < $1.age }
     }
 
     /// Restores what an earlier run learned, and leaves out impossible values.
@@ -167,19 +162,14 @@ package struct HostLimits: Sendable {
             }
             let range = 1...Self.most
             let numbers = [known.limit, known.useful?.count].compactMap(\.self)
-            guard !numbers.isEmpty || known.hasSeveralTags, numbers.allSatisfy(range.contains)
-            else { continue }
-            var host = Host()
-            (host.limit, host.useful) = (known.limit, known.useful)
-            host.hasSeveralTags = known.hasSeveralTags
-            host.learned = now - known.age
-            hosts[known.host] = host
+            guard !known.isEmpty, numbers.allSatisfy(range.contains) else { continue }
+            hosts[known.host] = Host(knowledge: known, learned: now - known.age)
         }
     }
 
     /// Returns what is known of a host; nil where nothing is, or nothing that is still believed.
-    private func fresh(_ host: String, at now: Duration) -> Host? {
-        hosts[host].flatMap { isFresh($0, at: now) ? $0 : nil }
+    private func fresh(_ host: String, at now: Duration) -> HostKnowledge? {
+        hosts[host].flatMap { isFresh($0, at: now) ? $0.knowledge : nil }
     }
 
     private func isFresh(_ host: Host, at now: Duration) -> Bool {
@@ -189,10 +179,9 @@ package struct HostLimits: Sendable {
     /// Changes what is known of a host, without what is no longer believed.
     private mutating func change(_ host: String, at now: Duration, _ body: (inout Host) -> Void) {
         if hosts[host] == nil { makeRoom() }
-        var known = hosts[host] ?? Host()
-        if !isFresh(known, at: now) {
-            (known.limit, known.useful, known.hasSeveralTags) = (nil, nil, false)
-        }
+        let nothing = HostKnowledge(host: host, age: .zero)
+        var known = hosts[host] ?? Host(knowledge: nothing)
+        if !isFresh(known, at: now) { known.knowledge = nothing }
         body(&known)
         hosts[host] = known
     }

@@ -300,7 +300,9 @@ private struct Judge {
         // The samples may be another node's: all of this one's file is compared.
         case (.overlap, .unproven) where otherTag == .unknown && known.hasAnotherTag(than: version):
             return .askAgain(.whole, known)
-        case (.overlap, .unproven): return .prove(known.proven(as: version), from: ask.offset)
+        case (.overlap, .unproven):
+            let proven = known.proven(as: version, isOfSamePlace: isOfSamePlace)
+            return .prove(proven, from: ask.offset)
         case (.sample(let sample), .same), (.sample(let sample), .unproven),
             (.ending(let sample), .same), (.ending(let sample), .unproven):
             guard range == sample else { return refuseRange("holds less than the requested range") }

@@ -43,8 +43,18 @@ extension RemoteVersion {
     }
 
     /// Returns what is known once this version's bytes turned out to be those of `other`.
-    func proven(as other: RemoteVersion) -> RemoteVersion {
+    ///
+    /// - Parameters:
+    ///   - other: the version in an answer.
+    ///   - isOfSamePlace: whether one URL gave both versions; then an answer without validators does
+    ///     not take away the known ones, which tell next time whether the file has changed.
+    /// - Returns: the version, whose integrity rests on the proof.
+    func proven(as other: RemoteVersion, isOfSamePlace: Bool = false) -> RemoteVersion {
         var version = other
+        if isOfSamePlace, !needsProof, other.entityTag == nil, other.lastModified == nil {
+            (version.entityTag, version.lastModified) = (entityTag, lastModified)
+            version.isFromElsewhere = isFromElsewhere
+        }
         version.total = total
         version.checksum = other.checksum ?? checksum
         version.needsProof = false

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Glibc
 import Synchronization
 
@@ -19,10 +18,11 @@ package final class FileFeeds: Sendable {
     package static let limits = (owner: 16, all: 128)
 
     private static let piece: Int64 = 256 << 10
+    /// A reader takes a pipe of 64 KiB at a time, so that a fast one is seldom kept waiting.
+    private static let longestPause: Duration = .milliseconds(100)
 
     /// The number of open pipes of each application.
     private let pipes = Mutex<[String: Int]>([:])
-    private let queue = DispatchQueue(label: "org.idown.feeds")
 
     /// Makes a pipe and begins to fill it.
     ///
@@ -76,12 +76,16 @@ package final class FileFeeds: Sendable {
         return true
     }
 
+    /// Returns once the pipe takes bytes, or its reader has closed it.
+    ///
+    /// It looks again and again: for a full pipe without a reader the kernel tells an error and no
+    /// room, which a dispatch source never reports, while it keeps a processor busy.
     private func waitForRoom(in pipe: Descriptor) async {
-        await withCheckedContinuation { continuation in
-            let source = DispatchSource.makeWriteSource(fileDescriptor: pipe.number, queue: queue)
-            source.setEventHandler { source.cancel() }
-            source.setCancelHandler { continuation.resume() }
-            source.resume()
+        var pause = Duration.milliseconds(1)
+        var entry = pollfd(fd: pipe.number, events: Int16(POLLOUT), revents: 0)
+        while poll(&entry, 1, 0) == 0 {
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, Self.longestPause)
         }
     }
 }

@@ -14,28 +14,33 @@ enum KnownHosts {
         "ssh-rsa", "ssh-dss",
     ]
 
-    /// Returns lists of the known keys of a host, each with keys of one kind, the preferred first.
+    /// Returns lists of the known keys of a host, each with keys of one kind, the preferred first,
+    /// and the keys that the file revokes for any host, in Base64.
     ///
-    /// The last list has no key of the host: with that one libssh2 talks to a host whose kinds of
-    /// keys are all unknown, and the host is refused as an unknown one. Every list has all revoked
-    /// keys.
+    /// The last list is empty: with that one libssh2 talks to a host whose kinds of keys are all
+    /// unknown, and the host is refused as an unknown one.
     ///
     /// - Parameters:
     ///   - host: the host's name or address in lowercase, without brackets.
     ///   - port: its port.
     ///   - bytes: the user's file.
-    /// - Returns: the lists, each in the form of known_hosts.
-    static func lists(of host: String, port: Int, in bytes: [UInt8]) -> [[UInt8]] {
+    /// - Returns: the lists, each in the form of known_hosts, and the revoked keys.
+    static func lists(
+        of host: String,
+        port: Int,
+        in bytes: [UInt8]
+    ) -> (known: [[UInt8]], revoked: Set<String>) {
         let lines = bytes.split(separator: UInt8(ascii: "\n")).compactMap(Line.init)
         let names = port == 22 ? [host] : ["[\(host)]:\(port)", host]
         // ssh(1) takes a key without a port where it knows none for the port.
         let known =
             names.lazy.map { name in lines.filter { $0.names(name) } }.first { !$0.isEmpty } ?? []
-        let revoked = lines.filter { $0.mark == "@revoked" }.map(\.text).joined()
+        let revoked = lines.filter { $0.mark == "@revoked" }.map(\.key)
         let keys = kinds.map { kind in known.filter { $0.kind == kind } }.filter { !$0.isEmpty }
-        return (keys + [[]]).map { lines in
-            Array((lines.map { $0.text(naming: names[0]) }.joined() + revoked).utf8)
+        let lists = (keys + [[]]).map { lines in
+            Array(lines.map { $0.text(naming: names[0]) }.joined().utf8)
         }
+        return (lists, Set(revoked))
     }
 
     /// A line with a key that libssh2 can read.
@@ -46,7 +51,7 @@ enum KnownHosts {
         let hosts: String
         let kind: String
         /// The key in Base64.
-        private let key: String
+        let key: String
 
         /// Reads a line; nil for a remark, and for one that libssh2 cannot read.
         init?(_ bytes: ArraySlice<UInt8>) {
@@ -61,8 +66,6 @@ enum KnownHosts {
                 key.count > 4 + kind.utf8.count, key.dropFirst(4).starts(with: kind.utf8)
             else { return nil }
         }
-
-        var text: String { (mark.map { $0 + " " } ?? "") + text(naming: hosts) }
 
         func text(naming host: String) -> String { "\(host) \(kind) \(key)\n" }
 

@@ -77,11 +77,9 @@ private final class TrialSink: TransferSink {
     var hasHead: Bool { reader.withLock { $0.head != nil } }
     var location: String? { reader.withLock { $0.head?.facts.location } }
 
-    func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {
-        reader.withLock { (try? $0.read(line: headerLine)) == nil ? .abort : .proceed }
+    func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
+        reader.withLock { (try? $0.read(line: headerLine)) != nil }
     }
-
-    func receive(remoteFile: RemoteFile) -> HeaderVerdict { .abort }
 
     func receive(body: UnsafeRawBufferPointer) -> BodyVerdict { .abort }
 }

@@ -94,7 +94,8 @@ package struct NetworkConfiguration: Sendable {
             port: request.url.effectivePort ?? 22,
             in: files.copy(of: knownHostsFile)?.bytes ?? []
         )
-        for copy in lists.compactMap({ UserFiles.Copy($0) }) {
+        request.ssh.revokedKeys = lists.revoked
+        for copy in lists.known.compactMap({ UserFiles.Copy($0) }) {
             request.attachments.append(copy)
             request.ssh.knownHostsFiles.append(copy.path)
         }

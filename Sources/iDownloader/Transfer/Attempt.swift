@@ -67,13 +67,14 @@ final class Attempt {
             mirrors: job.request.mirrors.compactMap { (try? URLReference($0))?.text },
             known: job.record.remote,
             segments: job.record.segments,
-            memory: findings.fetch,
+            memory: findings,
             hasFailed: job.hasFailed
         )
         shown = fetch.content.stored
         live.store(shown)
         // Findings about an earlier URL of the task do not count for this one.
-        let reach = fetch.sources.isOfAnother(findings.fetch.sources) ? nil : findings.reach
+        let isOfAnother = fetch.sources.isOfAnother(findings.sources)
+        let reach = findings.reach.flatMap { isOfAnother ? nil : SocketAddress.Reach(rawValue: $0) }
         furthestHost = [reach, job.request.listingReach].compactMap(\.self).max()
     }
 
@@ -106,7 +107,8 @@ final class Attempt {
 
     /// Keeps the findings of this attempt for the next one.
     func keepFindings(after failure: Failure?) {
-        let findings = Engine.Findings(fetch: fetch.memory(after: failure), reach: furthestHost)
+        var findings = fetch.memory(after: failure)
+        findings.reach = furthestHost?.rawValue
         engine.keep(findings, on: job.task)
     }
 

@@ -16,9 +16,6 @@ final class Connection {
     private(set) var writer: SegmentWriter?
     /// The writer that was given up, which may still finish a piece.
     private var formerWriter: SegmentWriter?
-    /// The moment at which waiting for the end of a dropped body stops; nil while no body is
-    /// dropped.
-    private(set) var drainsUntil: Duration?
 
     init(
         _ number: TransferInbox.ConnectionNumber,
@@ -66,23 +63,17 @@ final class Connection {
     /// The longest wait for it: the next step is known already.
     private static let longestDrain: Duration = .seconds(2)
 
-    /// Reads a short body to its end, so that the TCP connection can be used again; gives that up
-    /// after the time in which a new connection could be made.
+    /// Reads a short body to its end, so that the TCP connection can be used again.
     ///
-    /// - Parameters:
-    ///   - startedAt: when this connection was made.
-    ///   - now: the present time by the same clock.
-    func dropBody(since startedAt: Duration, at now: Duration) {
-        guard sink.isDrainable else { return handle.cancel() }
+    /// - Parameter time: how long the head took, since the connection was made.
+    /// - Returns: the time in which a new connection could be made, after which the caller ends
+    ///   this one; nil if the end comes by itself.
+    func dropBody(after time: Duration) -> Duration? {
+        guard sink.isDrainable else {
+            handle.cancel()
+            return nil
+        }
         if sink.drain() { handle.resume() }
-        guard !sink.isDrained else { return }
-        let time = (now - startedAt) * 2
-        drainsUntil = now + min(max(time, Self.shortestDrain), Self.longestDrain)
-    }
-
-    /// Gives up the wait for the rest of the body.
-    func endDrain() {
-        drainsUntil = nil
-        handle.cancel()
+        return sink.isDrained ? nil : min(max(time * 2, Self.shortestDrain), Self.longestDrain)
     }
 }

@@ -23,6 +23,8 @@ final class Conversation {
     private let inbox = TransferInbox()
     /// The open connections, oldest first.
     private var connections: [Connection] = []
+    /// The requests whose dropped bodies may take this time at most, until timers for them are set.
+    private var drains: [(request: TransferHandle, patience: Duration)] = []
 
     init(_ attempt: Attempt, _ storage: Storage) {
         self.attempt = attempt
@@ -154,12 +156,9 @@ final class Conversation {
             wasServed: connection.writer != nil || !connection.sink.kept.isEmpty,
             wasRefused: state(of: connection)?.isTurnedAway == true
         )
-        if connection.isServed || !connection.sink.kept.isEmpty {
-            attempt.fetch.sources.served(
-                connection.route.source,
-                isRange: connection.sink.head?.facts.status == 206,
-                at: now
-            )
+        let isRange = connection.sink.head?.facts.status == 206
+        if isRange || connection.isServed || !connection.sink.kept.isEmpty {
+            attempt.fetch.sources.served(connection.route.source, isRange: isRange, at: now)
         }
         if connection.isLead { attempt.headerBytes = connection.sink.headerBytes }
         return connection
@@ -176,19 +175,14 @@ final class Conversation {
             var trouble: TransferEnd?
             var hasCheckpoints = false
             var isTicking = false
-            var isDraining = false
-            func post(_ notice: TransferInbox.Notice, after delay: Duration) {
+            func run(after delay: Duration, _ body: @escaping @Sendable () -> Void) {
                 group.addTask {
                     guard (try? await time.sleep(for: delay)) != nil else { return }
-                    inbox.send(notice)
+                    body()
                 }
             }
             for await notice in inbox.notices {
-                switch notice {
-                case .planIsDue: isTicking = false
-                case .drainIsDue: isDraining = false
-                case .connection, .checkpointIsDue: break
-                }
+                if case .planIsDue = notice { isTicking = false }
                 do throws(TransferEnd) {
                     try await take(notice, of: lead, &end, isInTrouble: trouble != nil)
                 } catch {
@@ -206,13 +200,10 @@ final class Conversation {
                 }
                 if !isTicking, attempt.fetch.requests.needsPlanning {
                     isTicking = true
-                    post(.planIsDue, after: Joining.interval)
+                    run(after: Joining.interval) { inbox.send(.planIsDue) }
                 }
-                // One timer serves all connections; a body that came with its head needs none.
-                if !isDraining, let patience = nextDrainEnd {
-                    isDraining = true
-                    post(.drainIsDue, after: patience)
-                }
+                for (request, patience) in drains { run(after: patience) { request.cancel() } }
+                drains = []
                 if connections.isEmpty { break }
             }
             if let trouble { return .failure(trouble) }
@@ -251,7 +242,6 @@ final class Conversation {
             }
             return
         case .planIsDue: leaveSharedConnection(lead)
-        case .drainIsDue: endLateDrains()
         }
         if !isInTrouble { plan() }
     }
@@ -353,23 +343,11 @@ final class Conversation {
         return judgement
     }
 
-    // MARK: Dropped bodies
-
     private func dropBody(of connection: Connection) {
-        guard let state = state(of: connection) else { return }
-        connection.dropBody(since: state.startedAt, at: now)
-    }
-
-    /// The time until the earliest end of the wait for a dropped body; nil if none is dropped.
-    private var nextDrainEnd: Duration? {
-        connections.compactMap(\.drainsUntil).min().map { $0 - now }
-    }
-
-    /// Ends the connections whose dropped bodies have not ended in time.
-    private func endLateDrains() {
-        for connection in connections {
-            if let end = connection.drainsUntil, end <= now { connection.endDrain() }
-        }
+        guard let state = state(of: connection),
+            let patience = connection.dropBody(after: now - state.startedAt)
+        else { return }
+        drains.append((connection.handle, patience))
     }
 
     // MARK: The end of the lead connection

@@ -22,7 +22,7 @@ package final class Engine: Sendable {
     /// Pipes filled with finished files.
     package let feeds = FileFeeds()
     let awakening = AwakeningClock()
-    private let storedFindings = Mutex<[TaskID: Findings]>([:])
+    private let storedFindings = Mutex<[TaskID: Fetch.Memory]>([:])
     private let storedHistory = Mutex(History())
     /// The addresses that this computer had when they were last looked at.
     private let addresses = Mutex(SocketAddress.local ?? [])
@@ -218,30 +218,22 @@ package final class Engine: Sendable {
 
     // MARK: Findings about tasks
 
-    /// Findings of a task's attempts about its sources.
+    /// Returns the findings of earlier attempts of a task about its sources.
     ///
     /// They are kept in memory until the task ends. Without them each attempt would start again
-    /// with a source whose file is known to be wrong.
-    struct Findings: Sendable {
-        var fetch = Fetch.Memory()
-        /// The reach of the furthest host that has answered; no host that it names may be nearer.
-        var reach: SocketAddress.Reach?
-    }
-
-    /// Returns the findings of earlier attempts of a task.
-    ///
-    /// What an earlier run of the service has found is gone, but a file shows that a host has served
-    /// the task: it counts as served until this run began.
-    func findings(on record: TaskRecord) -> Findings {
+    /// with a source whose file is known to be wrong. What an earlier run of the service has found
+    /// is gone, but a file shows that a host has served the task: it counts as served until this
+    /// run began.
+    func findings(on record: TaskRecord) -> Fetch.Memory {
         if let findings = storedFindings.withLock({ $0[record.id] }) { return findings }
         // A fresh link has served nothing yet.
-        guard record.file != nil, !record.remote.needsProof else { return Findings() }
-        return Findings(fetch: Fetch.Memory(servedUntil: startedAt))
+        guard record.file != nil, !record.remote.needsProof else { return Fetch.Memory() }
+        return Fetch.Memory(servedUntil: startedAt)
     }
 
     /// Keeps findings for the task's next attempt.
-    func keep(_ findings: Findings, on task: TaskID) {
-        storedFindings.withLock { $0[task] = findings.fetch.changesNextAttempt ? findings : nil }
+    func keep(_ findings: Fetch.Memory, on task: TaskID) {
+        storedFindings.withLock { $0[task] = findings.changesNextAttempt ? findings : nil }
     }
 
     /// Drops the findings of a task that is complete or removed.

@@ -118,7 +118,7 @@ struct Hop {
         if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
         // Ranges use connections of their own, because HTTP/2 streams share one window.
         if url.scheme == "https", isByHTTP2 || !ask.isPartial { request.httpVersion = .http2 }
-        if ask.isPartial { request.range = "\(ask.offset)-\(ask.end.map { "\($0 - 1)" } ?? "")" }
+        if ask.isPartial { request.range = (ask.offset, ask.end.map { $0 - 1 }) }
         switch ask {
         case .whole: request.readsToEnd = true
         case .rest, .overlap, .part: break

@@ -185,7 +185,7 @@ final class ResponseSink: TransferSink {
 
     // MARK: On the transfer thread
 
-    func receive(headerLine: UnsafeRawBufferPointer) -> HeaderVerdict {
+    func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
             do throws(Failure) {
                 try state.reader.read(line: headerLine)
@@ -203,18 +203,17 @@ final class ResponseSink: TransferSink {
                     if state.isDrainable { state.target = .nowhere(remaining: Self.longestDrained) }
                     send(.headIsComplete)
                 }
-                return .proceed
+                return true
             } catch {
                 state.failure = error
-                return .abort
+                return false
             }
         }
     }
 
-    func receive(remoteFile: RemoteFile) -> HeaderVerdict {
+    func receive(remoteFile: RemoteFile) {
         let facts = ResponseFacts(remoteFile)
         take(facts, isFinal: !(200..<300).contains(facts.status))
-        return .proceed
     }
 
     /// Takes the head of an FTP or SFTP answer, which has no lines, unless there is one already.

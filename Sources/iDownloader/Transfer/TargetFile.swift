@@ -185,7 +185,10 @@ final class TargetFile {
 
     /// Chooses a free name, makes the file, and records both.
     ///
-    /// - Parameter wish: the sources of the name; nil for the name that the file has had so far.
+    /// - Parameters:
+    ///   - version: what the server says of the file.
+    ///   - wish: the sources of the name; nil for the name that the file has had so far.
+    /// - Throws: the failure of the disk or the list.
     func create(_ version: RemoteVersion, as wish: NameWish?) async throws(TransferEnd) {
         let folder = try await openedFolder()
         let before = (file?.name).map { [FileName(trusted: $0)] } ?? []

@@ -16,8 +16,6 @@ final class TransferInbox: Sendable {
         case checkpointIsDue
         /// The plan for further connections is due.
         case planIsDue
-        /// The wait for a dropped body is over.
-        case drainIsDue
     }
 
     /// The most bytes between two checkpoints, over all connections, and so the most that a crash

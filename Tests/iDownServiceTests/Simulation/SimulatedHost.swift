@@ -121,7 +121,7 @@ struct SimulatedFile: Sendable {
 
     /// The lines of the answer's head, and the bytes that its body has.
     mutating func answer(
-        range: String?,
+        range: (first: Int64, last: Int64?)?,
         ifRange: String?
     ) -> (lines: [String], body: Range<Int64>) {
         answers += 1
@@ -136,13 +136,12 @@ struct SimulatedFile: Sendable {
             if servesRanges { fields.append("Accept-Ranges: bytes") }
             return (["HTTP/1.1 200 OK"] + fields + [""], 0..<size)
         }
-        let parts = range.split(separator: "-", omittingEmptySubsequences: false)
-        let first = parts.first.flatMap { Int64($0) } ?? 0
+        let first = range.first
         guard first < size else {
             fields += ["Content-Range: bytes */\(size)", "Content-Length: 0"]
             return (["HTTP/1.1 416 Range Not Satisfiable"] + fields + [""], 0..<0)
         }
-        let end = min(size, (parts.last.flatMap { Int64($0) } ?? size - 1) + 1)
+        let end = min(size, (range.last ?? size - 1) + 1)
         fields += [
             "Content-Range: bytes \(first)-\(end - 1)/\(size)", "Content-Length: \(end - first)",
         ]

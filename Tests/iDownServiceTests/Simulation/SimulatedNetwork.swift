@@ -190,10 +190,10 @@ final class SimulatedNetwork: TransferDriver {
             if let place { state.connections[place].version = version }
         }
         for line in lines {
-            let verdict = Array("\(line)\r\n".utf8).withUnsafeBytes {
+            let isTaken = Array("\(line)\r\n".utf8).withUnsafeBytes {
                 connection.sink.receive(headerLine: $0)
             }
-            if verdict == .abort { return .ended(.writeError) }
+            if !isTaken { return .ended(.writeError) }
         }
         return body.isEmpty ? .ended(.ok) : .goesOn
     }

@@ -69,6 +69,13 @@ import Testing
         #expect(limits.room(host, at: .seconds(13)) == 0)
     }
 
+    @Test func `for some seconds a closed connection may be the reason of a refusal`() {
+        var limits = limits(open: 1)
+        limits.closed(host, wasServed: true, at: .seconds(10))
+        #expect(limits.load(host, at: .seconds(24)) == .some)
+        #expect(limits.load(host, at: .seconds(25)) == .none)
+    }
+
     @Test func `those that were refused do not count, closed or not`() {
         var limits = limits(open: 4)
         for _ in 0..<3 { limits.refused(host, retryAfter: nil, at: .seconds(1)) }

@@ -124,7 +124,7 @@ import Testing
     func `equal bytes would make it the version of the answer, by proof`(tag: EntityTag?) {
         let judgement = Self.judge(Self.part(from: Self.start, tag), Self.overlap)
         let version = Self.known {
-            $0.entityTag = tag
+            $0.entityTag = tag ?? Heads.tag
             $0.restsOnProof = true
         }
         #expect(judgement == .prove(version, from: Self.start))
@@ -195,6 +195,24 @@ import Testing
         let judgement = Self.judge(Self.whole(Heads.tag), .whole, proven)
         #expect(Verdict(judgement) == .compare)
         #expect(judgement.version?.restsOnProof == true)
+    }
+
+    @Test func `a proof leaves validators that its answer does not have, at the same URL`() {
+        let facts = Self.part(from: Self.start, nil)
+        for isHome in [true, false] {
+            let judgement = facts.judge(
+                asked: Self.overlap,
+                known: Self.known,
+                onDisk: Sample.first(Self.half),
+                isOfSamePlace: isHome
+            )
+            guard case .prove(let proven, _) = judgement else {
+                Issue.record("it is no proof")
+                return
+            }
+            #expect(proven.entityTag == (isHome ? Heads.tag : nil))
+            #expect(proven.restsOnProof)
+        }
     }
 
     @Test func `a file that begins anew rests on no proof`() {

@@ -29,7 +29,7 @@ private let hashedWithPort = "|1|SSga95tVLNkpsvqV+rvz5HPmAMs=|Gv8ykASaSSXnwjwlSL
         end: String = "\n"
     ) -> [[String]] {
         let bytes = Array((lines.joined(separator: end) + end).utf8)
-        return KnownHosts.lists(of: host, port: port, in: bytes).map { list in
+        return KnownHosts.lists(of: host, port: port, in: bytes).known.map { list in
             String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init)
         }
     }
@@ -71,12 +71,17 @@ private let hashedWithPort = "|1|SSga95tVLNkpsvqV+rvz5HPmAMs=|Gv8ykASaSSXnwjwlSL
         #expect(Self.lists(port: 2222, in: [host, port]) == [[port], []])
     }
 
-    @Test func `revoked keys are in every list, and keys of authorities in none`() {
-        let revoked = "@revoked " + Self.line("*", Self.nist)
-        let (curve, authority) = (Self.line("a", Self.curve), "@cert-authority ")
-        let lines = [revoked, curve, authority + curve]
-        #expect(Self.lists(in: lines) == [[curve, revoked], [revoked]])
-        #expect(Self.lists(of: "b", in: lines) == [[revoked]])
+    @Test func `revoked keys are those of any host, and in no list; nor are keys of authorities`() {
+        let curve = Self.line("a", Self.curve)
+        let lines = [
+            "@revoked " + Self.line("*", Self.nist), curve, "@cert-authority " + curve,
+            "@revoked " + Self.line("[b]:2222", Self.curve, 5),
+        ]
+        #expect(Self.lists(in: lines) == [[curve], []])
+        #expect(Self.lists(of: "b", in: lines) == [[]])
+        let bytes = Array(lines.joined(separator: "\n").utf8)
+        let revoked = KnownHosts.lists(of: "a", port: 22, in: bytes).revoked
+        #expect(revoked == [Self.key(Self.nist), Self.key(Self.curve, 5)])
     }
 
     @Test func `a line that cannot be read hides no other`() {

@@ -120,9 +120,10 @@ import iDownloader
                     #expect(other.record.state == .completed, "\(other.record)")
                     #expect(other.record.tries == 0)
                 }
-                // No more has come of the limited one than in four seconds: 16 MB of the others take
-                // less than one, and on a connection with the limited one eight.
-                #expect(transfer.live.bytes - before < 40_000)
+                // No more has come of the limited one than in seven seconds: 16 MB of the others
+                // take less than one and their syncs, and on a connection with the limited one
+                // eight.
+                #expect(transfer.live.bytes - before < 70_000)
                 #expect(slow.record.tries == 0)
                 transfer.stop()
                 await transfer.ended()
@@ -142,8 +143,8 @@ import iDownloader
             let log = try await atHost(
                 serving: root,
                 directives: "limit_rate 16m;",
-                // It takes 15 ms for each 256 KiB.
-                faults: FaultPlan(of: "pwrite") { _ in usleep(15_000) },
+                // It takes 30 ms for each 256 KiB: a line on a busy machine is still faster.
+                faults: FaultPlan(of: "pwrite") { _ in usleep(30_000) },
                 connections: 4
             ) { site, url in
                 let journal = try site.task(url + "/slow.bin")
