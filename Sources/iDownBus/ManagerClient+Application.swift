@@ -11,7 +11,8 @@ extension ManagerClient {
     /// - Throws: `InvalidURL`, `UnsupportedScheme`, `InvalidDestination`, `StoreFailed`,
     ///   `LimitExceeded`; the text names a bad URI by its position, counted from 1.
     public func open(_ uris: [String]) async throws(ManagerError) {
-        try await callApplication(Contract.Method.open, uris, [String: Value]())
+        let interface = Contract.applicationInterface
+        try await call(Contract.Method.open, uris, [String: Value](), of: interface)
     }
 
     /// Shows the list to the user, in the window if that is installed.
@@ -22,6 +23,6 @@ extension ManagerClient {
     /// - Throws: `Stopping`; an error that ``ManagerError/isUnreachable`` if there is no service.
     public func activate(token: String? = nil) async throws(ManagerError) {
         let data = token.map { [Contract.activationToken: Value.string($0)] } ?? [:]
-        try await callApplication(Contract.Method.activate, data)
+        try await call(Contract.Method.activate, data, of: Contract.applicationInterface)
     }
 }

@@ -124,31 +124,22 @@ public struct ManagerClient: Sendable {
         try await asking { () throws(BusError) in try await ownerChanges() }
     }
 
+    /// Calls a method of the manager's interface, or of another one of the same object.
     func call<each Input: BusType, each Output: BusType>(
         _ member: MemberName,
         _ arguments: repeat each Input,
         returning types: repeat (each Output).Type,
+        of interface: InterfaceName? = nil,
         patience: Duration? = nil,
         outlivesService: Bool = true
     ) async throws(ManagerError) -> (repeat each Output) {
         try await asking(outlivesService: outlivesService) { () throws(BusError) in
-            try await manager.call(
+            try await manager.at(nil, interface).call(
                 member,
                 repeat each arguments,
                 returning: repeat each types,
                 timeout: patience
             )
-        }
-    }
-
-    /// Calls a method of `org.freedesktop.Application`; these methods return nothing.
-    func callApplication<each Input: BusType>(
-        _ member: MemberName,
-        _ arguments: repeat each Input
-    ) async throws(ManagerError) {
-        let application = manager.at(nil, Contract.applicationInterface)
-        try await asking { () throws(BusError) in
-            try await application.call(member, repeat each arguments)
         }
     }
 

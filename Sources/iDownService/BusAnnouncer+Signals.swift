@@ -32,8 +32,14 @@ extension BusAnnouncer {
             let differences = tellChange(
                 from: before.record.state,
                 to: task,
-                entry.differences(from: TaskProperties(before), to: task)
+                entry.differences(from: TaskProperties(before), to: task),
+                turns: before.record.isMoving != now.record.isMoving
+                    || entry.passed.contains(.activity)
             )
+            if isRunning, differences.contains(.activity) {
+                let nothing = LiveState(bytes: 0, bytesPerSecond: 0, activity: "", connections: 0)
+                told[id, default: nothing].activity = task.activity.rawValue
+            }
             if var late {
                 late.merge(now, passed: entry.passed)
                 tellObject(id, late)
@@ -98,18 +104,24 @@ extension BusAnnouncer {
 
     /// Tells a change by the manager's signal.
     ///
+    /// - Parameters:
+    ///   - before: The state that was told last.
+    ///   - after: The task as it is now.
+    ///   - differences: The properties that differ from those that were told last.
+    ///   - turns: Whether a move of the task's file has begun or ended.
     /// - Returns: the properties that the task's object has to tell.
     private func tellChange(
         from before: TaskState,
         to after: TaskProperties,
-        _ differences: [TaskProperty]
+        _ differences: [TaskProperty],
+        turns: Bool
     ) -> [TaskProperty] {
         let (wasRunning, isRunning) = (before == .downloading, after.state == .downloading)
         var differences = differences
         if wasRunning, isRunning {
             // The record's progress changes with each checkpoint, but progress is told at
-            // intervals.
-            differences.removeAll(where: Self.progress.contains)
+            // intervals. Only the record tells that the file is moved.
+            differences.removeAll { Self.progress.contains($0) && !(turns && $0 == .activity) }
         }
         var changes = differences
         if wasRunning, !isRunning {
@@ -125,7 +137,12 @@ extension BusAnnouncer {
 
     /// Tells progress, limited to the values that have changed.
     func tellProgress(of id: TaskID, _ live: LiveState, of total: Int64?) {
-        let before = told.updateValue(live, forKey: id)
+        let before = told[id]
+        var live = live
+        if before?.activity == TaskProperties.Activity.moving.rawValue {
+            live.activity = TaskProperties.Activity.moving.rawValue
+        }
+        told[id] = live
         var changes: [String: Value] = [:]
         if before?.bytes != live.bytes {
             let bytes = UInt64(clamping: live.bytes)

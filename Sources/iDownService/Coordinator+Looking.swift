@@ -95,19 +95,21 @@ extension Coordinator {
     /// Returns one page of what changed after a serial.
     ///
     /// - Parameters:
-    ///   - request: what the client asks for.
+    ///   - serial: the serial.
+    ///   - query: what the client asks for.
     ///   - listing: the listing to which the first task is added.
     ///   - take: adds a task, as the caller sees it.
     /// - Returns: the page.
     /// - Throws: `LimitExceeded` where the changes are not known any more; `StoreFailure`.
     func changes(
-        _ request: ChangesRequest,
+        since serial: UInt64,
+        _ query: ChangesQuery,
         into listing: TaskListing,
         _ take: @escaping @Sendable (inout TaskListing, TaskSnapshot) throws -> Void
     ) async throws -> ChangesPage {
         let view = slots.view(verifying: verifications.tasks)
         return try await store.read { snapshot in
-            try request.page(of: snapshot, into: listing) { try take(&$0, view($1)) }
+            try snapshot.changes(since: serial, query, into: listing) { try take(&$0, view($1)) }
         }
     }
 
@@ -144,11 +146,6 @@ extension Coordinator {
     func connections(of id: TaskID) async throws -> [LiveProgress.OpenConnection] {
         _ = try await task(id)
         return slots.running[id]?.live.openConnections(at: time.now) ?? []
-    }
-
-    /// Returns why a task makes no progress; empty where it does or is completed.
-    func reasons(for id: TaskID) async throws -> [Reason] {
-        try await Explanation(of: try await task(id), in: self).reasons
     }
 
     /// Looks at something in a folder, for a limited time.

@@ -25,7 +25,7 @@ final class Departures {
         _ body: () async throws -> Value
     ) async throws -> Value {
         guard let client = call.sender else { return try await body() }
-        let watch = watches[client] ?? begin(client, over: call.connection, service.coordinator)
+        let watch = watches[client] ?? begin(client, over: call.connection, service)
         watch.calls += 1
         defer {
             watch.calls -= 1
@@ -41,7 +41,7 @@ final class Departures {
     private func begin(
         _ client: BusName,
         over connection: Connection,
-        _ coordinator: Coordinator
+        _ service: isolated ManagerService
     ) -> Watch {
         let watch = Watch(
             Task {
@@ -52,7 +52,8 @@ final class Departures {
                 // limit.
                 let caller = Proxy(connection, client, "/", "org.freedesktop.DBus.Peer")
                 guard (try? await caller.waitUntilGone()) != nil, !Task.isCancelled else { return }
-                await coordinator.forgetWaits(of: client.rawValue)
+                service.probes.forget(client.rawValue)
+                await service.coordinator.forgetWaits(of: client.rawValue)
             }
         )
         watches[client] = watch

@@ -121,10 +121,10 @@ extension ManagerInterface {
                 .query,
                 in: ["serial", "options"],
                 out: ["serial_now", "next", "tasks", "removed"]
-            ) { (call: Call, serial: UInt64, options: [String: Value]) in
-                let query = try ChangesQuery(options)
-                let page = try await service.changes(call, since: serial, query)
-                return (page.serial, page.next, page.tasks, page.removed)
+            ) {
+                (call: Call, serial: UInt64, options: [String: Value])
+                    -> (UInt64, String, TaskListing, [String]) in
+                try await service.changes(call, since: serial, try ChangesQuery(options))
             },
             .method(Name.wait, .wait, in: ["id"], out: ["state"], service.wait),
             .method(Name.explain, .query, in: ["id"], out: ["reasons"], service.explain),

@@ -79,9 +79,8 @@ extension ManagerService {
         since serial: UInt64,
         _ query: ChangesQuery
     ) async throws -> ChangesPage {
-        let request = try ChangesRequest(since: serial, query)
-        return try await listing(call, of: query.properties) {
-            try await coordinator.changes(request, into: $0, $1)
+        try await listing(call, of: query.properties) {
+            try await coordinator.changes(since: serial, query, into: $0, $1)
         }
     }
 

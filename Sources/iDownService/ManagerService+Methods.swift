@@ -66,24 +66,53 @@ extension ManagerService {
 
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ call: Call, of id: String, to url: String) async throws {
-        let id = try await permitted(call, id)
-        var edit = TaskEdit()
-        edit.url = try OptionChecker.reference(url).text
-        try await coordinator.edit(id, edit)
+        try await afterEarlierChanges(of: id) {
+            let id = try await permitted(call, id)
+            var edit = TaskEdit()
+            edit.url = try OptionChecker.reference(url).text
+            let checker = optionChecker(for: await callers.caller(of: call).owner)
+            try await checker.checkFolder(of: try await coordinator.task(id).record)
+            try await coordinator.edit(id, edit)
+        }
     }
 
     /// Changes options of a task, all of them or none.
     func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
-        let id = try await permitted(call, id)
-        let checker = optionChecker(for: await callers.caller(of: call).owner)
-        // Refuse options that cannot change now, before the folder is created.
-        let record = try await coordinator.task(id).record
-        if !record.isPublishing { try record.check(options.options) }
-        let edit = try await checker.judge(options, for: record)
-        if record.state == .completed, edit.wantedPlace(of: record) != nil {
-            try await checkPresence(of: record)
+        try await afterEarlierChanges(of: id) {
+            let id = try await permitted(call, id)
+            let checker = optionChecker(for: await callers.caller(of: call).owner)
+            // Refuse options that cannot change now, before the folder is created.
+            let record = try await coordinator.task(id).record
+            if !record.isPublishing { try record.check(options.options) }
+            let edit = try await checker.judge(options, for: record)
+            if record.state == .completed, edit.wantedPlace(of: record) != nil {
+                try await checkPresence(of: record)
+            }
+            try await coordinator.edit(id, edit)
         }
-        try await coordinator.edit(id, edit)
+    }
+
+    /// Makes a change of a task after those that were called before.
+    ///
+    /// Some changes look at the disk first, and later ones would overtake them.
+    private func afterEarlierChanges(
+        of id: String,
+        _ body: () async throws -> Void
+    ) async throws {
+        let id = try taskID(id)
+        if changes[id] == nil {
+            changes[id] = []
+        } else {
+            await withCheckedContinuation { changes[id]?.append($0) }
+        }
+        defer {
+            if changes[id]?.isEmpty == false {
+                changes[id]?.removeFirst().resume()
+            } else {
+                changes[id] = nil
+            }
+        }
+        try await body()
     }
 
     /// Refuses to move a finished file that is gone, before any other change is stored.
@@ -102,23 +131,27 @@ extension ManagerService {
 
     /// Changes the place of a task in the queue.
     func setPriority(_ call: Call, of id: String, to priority: Int32) async throws {
-        try await coordinator.setPriority(priority, of: try await permitted(call, id))
+        try await afterEarlierChanges(of: id) {
+            try await coordinator.setPriority(priority, of: try await permitted(call, id))
+        }
     }
 
     /// Sets a writable property of a task to a value, which has to be within its range.
     func set(_ call: Call, _ property: TaskProperty, of id: String, to value: Value) async throws {
         try property.judge(value)
-        let id = try taskID(id)
-        // Only the user's own programs may set properties, even those of tasks.
-        try await permit(call)
-        switch (property, value) {
-        case (.priority, .int32(let priority)):
-            try await coordinator.setPriority(priority, of: id)
-        case (.speedLimit, .uint64(let limit)):
-            try await coordinator.setSpeedLimit(of: id, to: Int64(clamping: limit))
-        case (.maxConnections, .uint32(let count)):
-            try await coordinator.setConnections(of: id, to: count == 0 ? nil : Int(count))
-        default: break
+        try await afterEarlierChanges(of: id) {
+            let id = try taskID(id)
+            // Only the user's own programs may set properties, even those of tasks.
+            try await permit(call)
+            switch (property, value) {
+            case (.priority, .int32(let priority)):
+                try await coordinator.setPriority(priority, of: id)
+            case (.speedLimit, .uint64(let limit)):
+                try await coordinator.setSpeedLimit(of: id, to: Int64(clamping: limit))
+            case (.maxConnections, .uint32(let count)):
+                try await coordinator.setConnections(of: id, to: count == 0 ? nil : Int(count))
+            default: break
+            }
         }
     }
 

@@ -28,6 +28,8 @@ package actor ManagerService {
     let departures = Departures()
     let adder = Adder()
     let probes = Probes()
+    /// The changes that wait for an earlier one of the same task; an empty line where none waits.
+    var changes: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     let handOverCalls = HandOverCalls()
     var lastShown = LastShown()
     /// The long answers that are being made, and the calls that wait for one.

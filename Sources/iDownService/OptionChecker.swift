@@ -290,15 +290,9 @@ struct OptionChecker: Sendable {
         edit.retryFor = values.retryFor.map { Int64(clamping: $0) }
         edit.fileName = values.filename
         if let directory = values.directory {
-            do throws(FolderRefusal) {
-                edit.directory = try await engine.folders.prepare(
-                    directory,
-                    rules: rules,
-                    for: finished
-                )
-            } catch {
-                throw error.naming(directory)
-            }
+            edit.directory = try await prepared(directory, for: finished)
+        } else if edit.url != nil || edit.fileName != nil {
+            try await checkFolder(of: record)
         }
         guard let place = edit.wantedPlace(of: record) else { return edit }
         var isTaken = false
@@ -311,6 +305,24 @@ struct OptionChecker: Sendable {
         }
         if isTaken { throw ServiceRefusal.fileExists(place.name) }
         return edit
+    }
+
+    /// Refuses a sandboxed application to choose what is written into a folder that it could not
+    /// choose, to which the user has moved its download.
+    func checkFolder(of record: TaskRecord) async throws(FolderRefusal) {
+        guard owner != nil else { return }
+        _ = try await prepared(record.request.directory)
+    }
+
+    private func prepared(
+        _ directory: String,
+        for finished: LocalFile? = nil
+    ) async throws(FolderRefusal) -> String {
+        do throws(FolderRefusal) {
+            return try await engine.folders.prepare(directory, rules: rules, for: finished)
+        } catch {
+            throw error.naming(directory)
+        }
     }
 
     /// Reads URLs; more than 100 on another thread, because the bus has other calls to serve.

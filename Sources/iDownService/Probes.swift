@@ -11,7 +11,7 @@ final class Probes {
     /// The longest wait for a server.
     private static let patience: Duration = .seconds(60)
 
-    private var clients: [String: Int] = [:]
+    private var running: [TaskID: (client: String, task: Task<OfferedFile, any Error>)] = [:]
     private var last: Int64 = 0
 
     /// Asks a server about a file for a client.
@@ -24,22 +24,33 @@ final class Probes {
         in service: isolated ManagerService
     ) async throws -> OfferedFile {
         let limits = Contract.pendingProbes
-        let count = clients.values.reduce(0, +)
-        guard count < limits.all, clients[client, default: 0] < limits.client else {
+        let own = running.values.count { $0.client == client }
+        guard running.count < limits.all, own < limits.client else {
             throw ServiceRefusal.limitExceeded(
                 "Too many servers are asked at once: at most \(limits.client) per client and"
                     + " \(limits.all) in all."
             )
         }
-        clients[client, default: 0] += 1
         last += 1
-        defer {
-            let left = clients[client, default: 1] - 1
-            clients[client] = left > 0 ? left : nil
-        }
         // Ids of tasks count up from 1, so that no task has ever had one of these.
         guard let number = TaskID(rawValue: .max - last) else { throw StoreFailure.idsExhausted }
-        return try await service.engine.probe(request, as: number, within: Self.patience)
+        let task = Self.question(request, number, service.engine)
+        running[number] = (client, task)
+        defer { running[number] = nil }
+        return try await task.value
+    }
+
+    private static func question(
+        _ request: TaskRequest,
+        _ number: TaskID,
+        _ engine: Engine
+    ) -> Task<OfferedFile, any Error> {
+        Task { try await engine.probe(request, as: number, within: patience) }
+    }
+
+    /// Ends the questions of a client that has left the bus.
+    func forget(_ client: String) {
+        for question in running.values where question.client == client { question.task.cancel() }
     }
 
     /// Refuses to ask a server while a mistake in the settings hides which proxy the user wants.
@@ -75,7 +86,9 @@ extension ManagerService {
         }
         try await Probes.check(in: coordinator)
         let client = call.sender?.rawValue ?? ""
-        let file = try await probes.ask(task.request, for: client, in: self)
+        let file = try await departures.during(call, in: self) {
+            try await probes.ask(task.request, for: client, in: self)
+        }
         return ProbedFile(
             name: file.name,
             size: file.version.total.map { UInt64(clamping: $0) },

@@ -181,6 +181,46 @@ struct PeerTests {
 
     // MARK: Libraries
 
+    /// Sends two changes of one task without waiting in between.
+    private static let changes = """
+        import sys
+        import dbus, dbus.mainloop.glib
+        from gi.repository import GLib
+
+        dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+        bus, loop = dbus.SessionBus(), GLib.MainLoop()
+        name, path = 'org.idown.Manager1', '/org/idown/Manager1'
+        manager = dbus.Interface(bus.get_object(name, path), name)
+        task, folder = sys.argv[1:]
+        for number in range(30):
+            waiting = [1, 2]
+            def done(*_):
+                waiting.pop()
+                if not waiting:
+                    loop.quit()
+            options = {'directory': f'{folder}/{number}', 'priority': dbus.Int32(1)}
+            manager.SetOptions(
+                task, dbus.Dictionary(options, signature='sv'), reply_handler=done, error_handler=print)
+            manager.SetPriority(task, 2, reply_handler=done, error_handler=print)
+            loop.run()
+            print(int(manager.GetTask(task)['Priority']))
+        """
+
+    @Test func `changes of one task are made in the order of their calls`() async throws {
+        try await withService { service in
+            let id = try await service.add("http://127.0.0.1:9/") { $0.paused = true }
+            let caller = try await ChildProcess.run(
+                "/usr/bin/python3",
+                ["-c", Self.changes, id, service.home.download("new")],
+                environment: service.environment
+            )
+            #expect(
+                caller.standardOutput.split(separator: "\n") == Array(repeating: "2", count: 30),
+                "\(caller.standardError)"
+            )
+        }
+    }
+
     /// Each adds the URL of its first argument, prints the states that it is told of, pauses at the
     /// first `downloading`, resumes at `paused`, removes at the second, and ends when that is told.
     @Test(arguments: PeerScript.all)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
 import Testing
 import iDownBus
 import iDownTesting
@@ -103,6 +104,28 @@ struct ProbeTests {
             _ = try await service.terminate()
             for call in pending {
                 await #expect(throws: ManagerError.self) { try await call.value }
+            }
+        }
+    }
+
+    @Test func `who leaves the bus waits for no server any more`() async throws {
+        let host = try host()
+        defer { host.stop() }
+        try await withService { service in
+            let address = service.bus.address
+            for number in 1...4 {
+                let client = try await ManagerClient.connect(to: .address(address))
+                let pending = (0..<4).map { _ in
+                    Task { try await client.probe(host.url("/silent")) }
+                }
+                await host.waitForRequest(count: number * 4)
+                await client.close()
+                for call in pending {
+                    await #expect(throws: ManagerError.self) { try await call.value }
+                }
+            }
+            try await soon("room for another question") {
+                (try? await service.client.probe(host.url("/file.bin"))) != nil
             }
         }
     }

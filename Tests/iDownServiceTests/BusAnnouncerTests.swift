@@ -112,6 +112,33 @@ import iDownTesting
         }
     }
 
+    @Test func `a running task tells that its file is moved, and then what it does again`()
+        async throws
+    {
+        try await withScene { scene in
+            let id = try #require(TaskID(rawValue: 1))
+            let started = snapshot(live(60)) { record in
+                record.state = .downloading
+                record.attempt = AttemptNumber(rawValue: 1)
+            }
+            let moving = snapshot(live(60)) { record in
+                record = started.record
+                record.move = .to(Move.Place(directory: "/media", name: "a"), made: nil)
+            }
+            await scene.announcer.taskChanged(from: snapshot(), to: started)
+            await scene.announcer.taskProgressed(id, live(50), of: 100)
+            await scene.announcer.taskChanged(from: started, to: moving)
+            await scene.announcer.taskProgressed(id, live(60), of: 100)
+            await scene.announcer.taskChanged(from: moving, to: started)
+            await scene.announcer.taskProgressed(id, live(70), of: 100)
+            let told = try await scene.events(6).compactMap { event -> Value? in
+                guard case .changed(_, _, let changed) = event else { return nil }
+                return changed[TaskProperty.activity.rawValue]
+            }
+            #expect(told.suffix(2) == [.string("moving"), .string("transferring")])
+        }
+    }
+
     @Test func `a task's object tells what has changed, and what moves all the time never`()
         async throws
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Curl
+import Glibc
 import Testing
 import iDownBus
 import iDownState
@@ -48,6 +49,39 @@ import iDownloader
             return nil
         } catch {
             return ManagerError(error)
+        }
+    }
+
+    @Test func `an application chooses nothing in a folder that it could not choose`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let pool = try TransferPool()
+            var rules = FolderRules()
+            rules.enclosingFolder = folder + "/downloads"
+            for name in ["downloads", "private"] { #expect(mkdir(folder + "/" + name, 0o755) == 0) }
+            var options = EditOptions()
+            options.values.filename = "a.sh"
+            for (owner, name) in [("a", "private"), ("a", "downloads"), (nil, "private")] {
+                let checker = OptionChecker(
+                    engine: Engine(pool: pool, userAgent: "test"),
+                    downloadDirectory: folder + "/downloads",
+                    rules: owner == nil ? FolderRules() : rules,
+                    owner: owner
+                )
+                let record = TaskRecord.sample { $0.request.directory = folder + "/" + name }
+                let isRefused = owner != nil && name == "private"
+                do {
+                    _ = try await checker.judge(options, for: record)
+                    #expect(!isRefused)
+                } catch {
+                    #expect(
+                        isRefused && ManagerError(error).code == .invalidDestination,
+                        "\(error)"
+                    )
+                }
+            }
+            await pool.shutDown()
         }
     }
 

@@ -30,7 +30,8 @@ public actor Connection {
     var link: Link?
     var objects = ObjectTable()
     var subscriptions: [Int: Subscription] = [:]
-    var pendingReplies: [Int: PendingReply] = [:]
+    /// The calls without an answer yet, by the serials of their messages.
+    var pendingReplies: [UInt32: CheckedContinuation<Result<WireReader, BusError>, Never>] = [:]
     let pendingCalls: PendingCalls
     /// The long answers that wait; first in, first out.
     var longAnswers: [LongAnswer] = []
@@ -142,7 +143,7 @@ public actor Connection {
     public func close() {
         guard let link else { return }
         _ = pendingCalls.cancelAll()
-        for reply in pendingReplies.values { reply.abandon(.connectionClosed) }
+        for reply in pendingReplies.values { reply.resume(returning: .failure(.connectionClosed)) }
         pendingReplies = [:]
         for subscription in subscriptions.values { subscription.queue.finish() }
         subscriptions = [:]

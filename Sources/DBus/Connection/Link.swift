@@ -71,11 +71,17 @@ final class Link {
 
     /// Queues a message, and writes as much of it as the socket takes now.
     ///
+    /// - Returns: The serial of the message, which an answer to it carries.
     /// - Throws: `Disconnected`, where libdbus itself would report success and drop the message.
-    func send(_ message: borrowing Message) throws(BusError) {
+    @discardableResult
+    func send(_ message: borrowing Message) throws(BusError) -> UInt32 {
         guard isConnected else { throw .connectionClosed }
         let message = message.pointer
-        try libdbus.check("dbus_connection_send") { dbus_connection_send(pointer, message, nil) }
+        var serial: UInt32 = 0
+        try libdbus.check("dbus_connection_send") {
+            dbus_connection_send(pointer, message, &serial)
+        }
+        return serial
     }
 
     /// Closes the connection and removes its watches; further calls do nothing.
