@@ -19,14 +19,21 @@ final class LinkProbes {
         }
 
         fileprivate func ask(_ client: ManagerClient) async -> String {
-            do throws(ManagerError) {
-                let file = try await client.probe(link, options: options)
-                let name = CellText(file.name).description
-                guard let size = file.size else {
-                    return translated("{name}, size unknown", ["name": name])
+            while true {
+                do throws(ManagerError) {
+                    let file = try await client.probe(link, options: options)
+                    let name = CellText(file.name).description
+                    guard let size = file.size else {
+                        return translated("{name}, size unknown", ["name": name])
+                    }
+                    return "\(name), \(ByteCount(size))"
+                } catch {
+                    // The service still carries out probes that were cancelled here.
+                    guard error.code == .limitExceeded,
+                        (try? await Task.sleep(for: .seconds(1))) != nil
+                    else { return error.text }
                 }
-                return "\(name), \(ByteCount(size))"
-            } catch { return error.text }
+            }
         }
     }
 

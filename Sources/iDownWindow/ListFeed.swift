@@ -40,6 +40,10 @@ final class ListFeed {
     private var isStale = false
     private var areCountsStale = false
     private var refresher: Task<Void, Never>?
+    private var watcher: Task<Void, Never>?
+    private var lastNews = ContinuousClock.now
+    /// Running downloads are heard of twice a second, so that a longer silence is worth a question.
+    private static let silence: Duration = .seconds(5)
 
     /// The shortest time between two redraws of rows.
     private static let pace: Duration = .milliseconds(250)
@@ -83,6 +87,7 @@ final class ListFeed {
     }
 
     private func take(_ news: ListNews) {
+        lastNews = .now
         if case .left = news { isAlone = true }
         if case .anew = news { isAlone = false }
         let effect = model.apply(news)
@@ -120,6 +125,14 @@ final class ListFeed {
         guard look != model.pages.look else { return }
         model.show(look)
         isStale = true
+        endRefresh()
+        refresh()
+    }
+
+    /// Loads the list and the counts again, because answers may have been lost.
+    func recover() {
+        isStale = true
+        areCountsStale = true
         endRefresh()
         refresh()
     }
@@ -171,7 +184,8 @@ final class ListFeed {
             if !wasLoaded || question.isAnew { listChanged() }
         } catch {
             model.forget(question)
-            // No error: the signals report that the service leaves, and when the next one starts.
+            // No error: the signals report that the service leaves, and when the next one starts;
+            // ``pulse`` tells when one that hung goes on.
             guard error.code != .stopping, error.code != .noReply else { return }
             guard error.code == .invalidOption, model.pages.look.sort != .added else {
                 return fail(error.text)
@@ -207,6 +221,19 @@ final class ListFeed {
             }
         }
         listChanged()
+        watch()
+    }
+
+    /// Asks whether the service still answers while downloads run and nothing is heard of them.
+    private func watch() {
+        guard watcher == nil else { return }
+        watcher = Task { [weak self] in
+            while let self, self.counts[.downloading] ?? 0 > 0 {
+                try? await Task.sleep(for: Self.silence)
+                if .now - self.lastNews > Self.silence { self.pulse.check() }
+            }
+            self?.watcher = nil
+        }
     }
 
     /// Loads the ids of rows and selects them, unless the user selects something else meanwhile.

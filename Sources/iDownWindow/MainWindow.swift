@@ -14,6 +14,8 @@ final class MainWindow {
     let client: ManagerClient
     private let announcer: Announcer
     private let feed: ListFeed
+    /// Whether a dialog waits for its download.
+    private var isOpeningEdit = false
     private let pane: ListPane
     private let details: DetailsPane
     let tasks: TaskActions
@@ -200,6 +202,10 @@ final class MainWindow {
         feed.rowsChanged = { [weak self] ids in
             self?.pane.redraw(ids)
             self?.details.renew(ids)
+        }
+        tasks.pulse.answered = { [weak self] in
+            self?.feed.recover()
+            self?.details.renew()
         }
         feed.say = { [weak self] in self?.tasks.say($0) }
         feed.orderRefused = { [weak self] in self?.pane.change { $0.sort = .added } }
@@ -390,8 +396,17 @@ extension MainWindow {
     }
 
     private func fit() {
-        pane.fit(width - (areDetailsShown ? DetailsPane.width : 0))
-        for button in wideButtons { button.set("visible", .flag(width >= Self.narrowWidth)) }
+        pane.fit(usual(width - (areDetailsShown ? DetailsPane.width : 0)))
+        let isWide = usual(width) >= Self.narrowWidth
+        for button in wideButtons { button.set("visible", .flag(isWide)) }
+    }
+
+    /// Returns the width in pixels that holds as many characters of the usual size.
+    private func usual(_ width: Int) -> Int {
+        guard let settings = gtk_widget_get_settings(object.widget) else { return width }
+        // In 1/1024 of a dot per inch; -1 for the usual 96.
+        let resolution = Object(settings).number("gtk-xft-dpi")
+        return width * (96 << 10) / max(96 << 10, resolution)
     }
 
     private func copyLinks(of ids: [String]) {
@@ -413,8 +428,11 @@ extension MainWindow {
     }
 
     private func openEditDialog(_ id: String, isForLink: Bool) {
+        guard !isOpeningEdit else { return }
+        isOpeningEdit = true
         let client = client
         Task {
+            defer { isOpeningEdit = false }
             do throws(ManagerError) {
                 let task = try await client.getTask(id)
                 EditDialog(client, tasks, task, over: object, isForLink: isForLink).present()

@@ -18,6 +18,9 @@ final class Pulse {
         didSet { first.set("visible", .flag(isSilent)) }
     }
 
+    /// Called when the service answers again after it was silent.
+    var answered: () -> Void = {}
+
     /// The time without an answer after which the window says so.
     private static let patience: Duration = .seconds(5)
     /// So long that the connection sets no limit.
@@ -41,8 +44,10 @@ final class Pulse {
             }
             _ = try? await client.value(of: .maxConcurrentDownloads)
             patience.cancel()
-            if isSilent { isSilent = false }
             question = nil
+            guard isSilent else { return }
+            isSilent = false
+            answered()
         }
     }
 

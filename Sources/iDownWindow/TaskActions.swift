@@ -31,14 +31,22 @@ final class TaskActions {
 
     private final class Pending {
         let verb: ListVerb
-        let tasks: [String]
-        let ids: Set<UInt64>
+        private(set) var tasks: [String]
+        private(set) var ids: Set<UInt64>
         var isUndone = false
+        /// Whether it can be undone no more.
+        var isEnding = false
 
         init(_ verb: ListVerb, _ tasks: [String]) {
             self.verb = verb
             self.tasks = tasks
             ids = Set(tasks.compactMap { UInt64($0) })
+        }
+
+        /// Leaves these downloads to another action.
+        func leave(_ others: Set<UInt64>) {
+            tasks.removeAll { UInt64($0).map(others.contains) == true }
+            ids.subtract(others)
         }
 
         /// The note in the row of each download.
@@ -246,6 +254,12 @@ final class TaskActions {
 
     private func later(_ verb: ListVerb, _ tasks: [String]) {
         let pending = Pending(verb, tasks)
+        if let old = self.pending, !old.isUndone, !old.isEnding {
+            // A key that is held, or pressed again.
+            if old.verb == verb, old.ids.isSuperset(of: pending.ids) { return }
+            // What is ended twice can still be undone.
+            old.leave(pending.ids)
+        }
         // Showing this message ends the one before it, whose action is then carried out.
         messages.show(pending.text, button: translated("Undo"), isUrgent: true) {
             [weak self] isPressed in
@@ -262,6 +276,7 @@ final class TaskActions {
             self.pending = nil
             return notesChanged(Array(pending.ids))
         }
+        pending.isEnding = true
         let before = ending
         ending = Task {
             await before?.value
@@ -277,6 +292,7 @@ final class TaskActions {
 
     /// Carries out the action; leaves out downloads that another client has removed meanwhile.
     private func carryOut(_ pending: Pending) async throws(ManagerError) {
+        guard !pending.tasks.isEmpty else { return }
         pulse.check()
         do throws(ManagerError) {
             return try await carryOutNow(pending.verb, pending.tasks)
