@@ -32,7 +32,9 @@ package struct CookieFile: Hashable, Sendable {
             if !isHTTPOnly, line.hasPrefix("#") || line.allSatisfy(\.isWhitespace) { continue }
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
             // Some programs leave out the tab before an empty value.
-            guard (6...7).contains(fields.count), let expiry = UInt64(fields[4]),
+            // Some write fractions of seconds.
+            guard (6...7).contains(fields.count),
+                let expiry = fields[4].split(separator: ".").first.flatMap({ UInt64($0) }),
                 !fields[5].isEmpty
             else { return nil }
             let domain = fields[0].lowercased()

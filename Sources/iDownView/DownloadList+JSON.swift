@@ -78,6 +78,7 @@ extension DownloadList {
         let retryFor: UInt64?
         let priority: Int32?
         let state: String?
+        let downloadedBytes: UInt64?
 
         enum CodingKeys: String, CodingKey {
             case url = "URL"
@@ -95,13 +96,16 @@ extension DownloadList {
             case retryFor = "RetryFor"
             case priority = "Priority"
             case state = "State"
+            case downloadedBytes = "DownloadedBytes"
         }
 
         var options: AddOptions {
             var options = AddOptions()
             options.directory = Self.given(directory)
+            // Once a file has begun, its name is settled, whatever the server would say.
+            let isSettled = (downloadedBytes ?? 0) > 0
             options.filename = Self.given(fileName).flatMap {
-                DownloadList.isSuggested($0, by: url) ? nil : $0
+                !isSettled && DownloadList.isSuggested($0, by: url) ? nil : $0
             }
             options.checksum = Self.given(checksum)
             options.referrer = Self.given(referrer)

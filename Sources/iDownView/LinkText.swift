@@ -102,8 +102,9 @@ package struct LinkText: Hashable, Sendable {
     /// may be meant as one.
     private static func linksOfSentence(_ words: [Substring]) -> [Substring] {
         if words.allSatisfy({ path(String($0)) != nil || link(String($0)) != nil }) { return words }
-        if words.count == 1 { return words.filter { $0.contains { ":/@".contains($0) } } }
+        let isAlone = words.count == 1
         let words = words.map(withoutMarks)
+        if isAlone { return words.filter { $0.contains { ":/@".contains($0) } } }
         let beginsWithLink = words[0].contains("://")
         return words.filter { mayBeLink($0) || beginsWithLink && isEndOfName($0) }
     }

@@ -179,19 +179,21 @@ struct ListedDownloads {
         return nil
     }
 
-    /// Has Ctrl-C end the command only after a download has got its own digest back.
+    /// Has Ctrl-C, kill and a closed terminal end the command only after a download has got its own
+    /// digest back.
     ///
-    /// - Returns: The task that waits for Ctrl-C.
+    /// - Returns: The task that waits for the signal.
     private func giveBackWhenInterrupted(_ task: TaskProperties) async -> Task<Void, Never> {
-        let interrupts = await Interrupts.start()
+        let interrupts = await Interrupts.start(SIGINT, SIGTERM, SIGHUP)
         return Task {
-            for await _ in interrupts {
+            for await number in interrupts {
                 try? await give(task.checksum, to: task.id)
                 Output.complain(
                     "the file of download \(task.id) was not read to its end; the download is as"
                         + " it was"
                 )
-                exit(ExitStatus.interrupted.rawValue)
+                // As a shell tells a signal.
+                exit(128 + number)
             }
         }
     }

@@ -68,8 +68,19 @@ struct ChangeArguments: ParsableArguments {
             }
         )
         Output.talk("\(changed.count) of \(tasks.count) downloads would be \(change).")
+        try complain(about: tasks, change, isRefused: isRefused)
+    }
+
+    /// Prints which tasks were named by their IDs and cannot be changed.
+    ///
+    /// - Throws: `ExitCode` if there are any.
+    func complain(
+        about tasks: [TaskProperties],
+        _ change: String,
+        isRefused: (TaskProperties) -> Bool
+    ) throws {
         let selection = try selected.selection()
-        let refused = tasks.filter { selection.words.contains(.id($0.id)) && isRefused($0) }
+        let refused = tasks.filter { selection.names($0) && isRefused($0) }
         for task in refused {
             Output.complain("download \(task.id) is \(task.state) and cannot be \(change) so")
         }
@@ -156,6 +167,9 @@ extension TaskSelection {
             throw ManagerError(.noSuchTask, error.description)
         }
     }
+
+    /// Whether a task was named by its ID.
+    func names(_ task: TaskProperties) -> Bool { words.contains(.id(task.id)) }
 
     /// Whether an error about one of the tasks can be ignored: a task that was not named by its ID
     /// may have been removed after the list was read.

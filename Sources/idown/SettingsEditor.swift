@@ -16,9 +16,12 @@ enum SettingsEditor {
             let before = try TextFile.read(path)
             let folder = try temporaryFolder()
             let copy = folder + "/settings.json"
+            // What the user has typed stays, except where it is in place or the user gives it up.
             var isKept = false
             defer {
-                if !isKept {
+                if isKept {
+                    Output.complain("your text is in \(copy)")
+                } else {
                     unlink(copy)
                     rmdir(folder)
                 }
@@ -27,23 +30,24 @@ enum SettingsEditor {
             while true {
                 try openEditor(on: copy)
                 let after = try TextFile.read(copy) ?? ""
-                guard after != before ?? "{\n}\n" else {
-                    return Output.talk("The settings are unchanged.")
-                }
+                isKept = after != before ?? "{\n}\n"
+                guard isKept else { return Output.talk("The settings are unchanged.") }
                 let mistakes = try Self.mistakes(in: after)
                 if mistakes.isEmpty {
                     guard try TextFile.read(path) == before else {
-                        isKept = true
                         Output.complain(
-                            "another program changed the settings meanwhile, and they stay so;"
-                                + " your text is in \(copy)"
+                            "another program changed the settings meanwhile, and they stay so"
                         )
                         throw ExitStatus.failed.exit
                     }
-                    return try TextFile.replace(path, with: after, mode: 0o600)
+                    try TextFile.replace(path, with: after, mode: 0o600)
+                    isKept = false
+                    return
                 }
                 for mistake in mistakes { Output.complain(mistake) }
+                isKept = !Terminal.input.isTerminal
                 try askToEditAgain()
+                isKept = true
             }
         } catch let failure as TextFile.Failure {
             Output.complain(failure.description)

@@ -93,10 +93,13 @@ extension TaskVerb {
             guard let ids = selection.plainIDs else {
                 let (count, tasks) = try await apply(to: selection, client)
                 Output.talk("\(count) of \(tasks.count) downloads \(Self.participle).")
-                guard count < tasks.count else { return }
-                let status = try await tellShortfall(of: tasks, tasks.count - count, client)
-                if let status { throw status.exit }
-                return
+                if count < tasks.count {
+                    let status = try await tellShortfall(of: tasks, tasks.count - count, client)
+                    if let status { throw status.exit }
+                }
+                return try change.complain(about: tasks, Self.participle) { task in
+                    Self.verb.isRefused(in: task.state)
+                }
             }
             if let consent, ids.count > 1 {
                 let list = try await client.allTasks()

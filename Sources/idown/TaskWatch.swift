@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import iDownBus
 import iDownView
 
@@ -58,7 +59,7 @@ struct TaskWatch {
             tasks: beginning.tasks,
             client: client,
             news: news,
-            interrupts: handlesInterrupts ? await Interrupts.start() : nil
+            interrupts: handlesInterrupts ? await Interrupts.start(SIGINT) : nil
         )
     }
 

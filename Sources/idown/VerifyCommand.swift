@@ -29,9 +29,8 @@ struct VerifyCommand: AsyncParsableCommand {
         try await Service.use { client in
             try await client.require(.verify, to: "verify downloads")
             let tasks = try await selection.tasks(client)
-            let isNamed = selection.plainIDs != nil
             var first: ExitStatus?
-            for task in tasks where isNamed || task.state == .completed {
+            for task in tasks where task.state == .completed || selection.names(task) {
                 var lines: [String] = []
                 do throws(ManagerError) {
                     let checked = try await Self.verify(task, client)

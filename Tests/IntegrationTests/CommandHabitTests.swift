@@ -133,6 +133,12 @@ struct CommandHabitTests {
             #expect(edited.status == .exited(4), "\(edited)")
             #expect(edited.standardError.contains("download \(done): "), "\(edited)")
             #expect(try await service.client.getTask("3").speedLimit == 1 << 20)
+            // Also beside a range, which skips others.
+            for words in [["pause", done, "1-3"], ["cancel", "3-3", done]] {
+                let mixed = try await idown(words, in: service)
+                #expect(mixed.status == .exited(4), "\(mixed)")
+                #expect(mixed.standardError.contains("download \(done) is completed"), "\(mixed)")
+            }
             // A dry run ends as the command itself would.
             for command in [["edit", done, "--limit", "2M"], ["pause", done], ["cancel", done]] {
                 let run = try await idown(command + ["--dry-run"], in: service)

@@ -236,6 +236,27 @@ struct CommandSelectionTests {
         }
     }
 
+    @Test func `edit ends once the file of a running download is moved, or cannot be`()
+        async throws
+    {
+        let hold = ServedFile.Hold(afterBytes: 300_000)
+        let content = TestContent(seed: 95, count: 1 << 20)
+        let host = try FaultServer.serving(
+            ServedFile(content, entityTag: "\"1\"").with { $0.hold = hold }
+        )
+        defer { host.stop() }
+        try await withService { service in
+            let id = try await service.add(host.url("/a.bin"))
+            try await service.waitForBytes(300_000, of: id)
+            let moved = try await idown("edit", id, "--output", "b.bin", in: service)
+            #expect(moved.status == .exited(0), "\(moved)")
+            #expect(try await service.client.getTask(id).fileName == "b.bin")
+            #expect(try await service.client.getTask(id).state == .downloading)
+            hold.until.open()
+            try await service.waitForState("completed", of: id)
+        }
+    }
+
     @Test func `edit changes every option, and an empty value takes one away`() async throws {
         try await withService { service in
             let id = try await service.add("http://127.0.0.1:9/1") { $0.paused = true }

@@ -88,6 +88,19 @@ struct ConfigFileTests {
         }
     }
 
+    @Test func `what was typed stays where the file cannot be written`() async throws {
+        try await withService(started: false) { service in
+            // A folder stands where the file is to be.
+            let line = "mkdir -p '\(path(service))'; printf '{\"Notifications\": false}' >\"$1\""
+            let edited = try await edit(service, line)
+            #expect(edited.status == .exited(12), "\(edited)")
+            let words = edited.standardError.split { $0 == " " || $0 == "\n" }
+            let copy = try #require(words.last { $0.hasSuffix("/settings.json") })
+            #expect(try TestFile.text(of: String(copy)) == #"{"Notifications": false}"#)
+            _ = try await ChildProcess.run("rm", ["-r", String(copy.dropLast(14))])
+        }
+    }
+
     @Test func `a folder is shown as it is, so that a shell can go there`() async throws {
         try await withService { service in
             let folder = service.home.path + "/a\u{200F}b"

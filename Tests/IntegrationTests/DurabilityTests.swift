@@ -89,7 +89,7 @@ struct DurabilityTests {
             )
             #expect(made.succeeded)
             // The checkpoint at 64 MiB has time to be through before the last byte comes.
-            let slow = "limit_rate_after 66m; limit_rate 1m;"
+            let slow = "limit_rate_after 66m; limit_rate 400k;"
             try await withNginx(root: root, locationDirectives: slow) { nginx in
                 var home = ""
                 let trace = try await trace { service in

@@ -241,9 +241,10 @@ struct GetHabitTests {
         """
     }
 
-    @Test func `after Ctrl-C a file that was read for another digest has its own one again`()
-        async throws
-    {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `after a signal a file that was read for another digest has its own one again`(
+        signal: Int32
+    ) async throws {
         // Read for longer than it takes to press Ctrl-C; if it was not, the outcome is the same.
         let large = TestContent(seed: 132, count: 64 << 20)
         let host = try ChangingHost(ServedFile(large))
@@ -264,8 +265,9 @@ struct GetHabitTests {
                 environment: service.environment
             )
             try await soon("the other digest") { try await client.getTask(id).checksum == other }
-            child.send(SIGINT)
-            #expect(await child.waitForExit() == .exited(130), "\(child.standardError)")
+            child.send(signal)
+            let end = await child.waitForExit()
+            #expect(end == .exited(128 + signal), "\(child.standardError)")
             #expect(try await client.getTask(id).checksum == own)
         }
     }

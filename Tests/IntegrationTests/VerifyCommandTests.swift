@@ -38,6 +38,10 @@ import iDownTesting
             #expect(changed.standardError.contains("5 bytes instead of 100000"), "\(changed)")
             let refused = try await idown("verify", paused, in: service)
             #expect(refused.status == .exited(4), "\(refused)")
+            // Also beside a range, which skips others.
+            let mixed = try await idown("verify", paused, "1-1", in: service)
+            #expect(mixed.status == .exited(4), "\(mixed)")
+            #expect(mixed.standardError.contains("download \(paused): "), "\(mixed)")
             #expect(try await idown("verify", "99", in: service).status == .exited(3))
         }
     }

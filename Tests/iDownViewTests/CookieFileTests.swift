@@ -46,6 +46,12 @@ struct CookieFileTests {
         #expect(file.header(for: "https://www.example.org/files", now: 2000) == "all=1")
     }
 
+    @Test func `an expiry may have a fraction of a second`() throws {
+        let file = try #require(CookieFile("h.org\tFALSE\t/\tFALSE\t1893456000.123\ta\tb"))
+        #expect(file.header(for: "http://h.org/", now: 1_893_455_999) == "a=b")
+        #expect(file.header(for: "http://h.org/", now: 1_893_456_000) == nil)
+    }
+
     @Test func `an address is no subdomain`() throws {
         let lines = [".0.0.1", ".127.0.0.1"].map { "\($0)\tTRUE\t/\tFALSE\t0\tn\t\($0)" }
         let file = try #require(CookieFile(lines.joined(separator: "\n")))

@@ -42,17 +42,24 @@ struct BrowserSetup {
     /// Puts the manifest into the user's own folder of every browser that finds none that works.
     ///
     /// - Returns: The files that were written.
-    /// - Throws: `TextFile.Failure`.
+    /// - Throws: `TextFile.Failure`, after all browsers were tried.
     func enable(_ program: String) throws(TextFile.Failure) -> [String] {
         var written: [String] = []
+        var failure: TextFile.Failure?
         for browser in Browser.all where isInstalled(browser) {
             let path = userManifest(browser)
             let text = browser.family.manifest(of: program)
-            guard try TextFile.read(path) != text else { continue }
+            // One that cannot be read is replaced: the browser cannot read it either.
+            guard (try? TextFile.read(path)) != text else { continue }
             if works(systemManifest(browser)), works(manifest(browser)) { continue }
-            try TextFile.replace(path, with: text)
-            written.append(path)
+            do throws(TextFile.Failure) {
+                try TextFile.replace(path, with: text)
+                written.append(path)
+            } catch {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
         return written
     }
 
