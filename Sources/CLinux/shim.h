@@ -53,6 +53,9 @@ static const short CLINUX_POSIX_SPAWN_SETSID = 0x80;
 extern int memfd_create(const char *name, unsigned int flags);
 static const unsigned int CLINUX_MFD_CLOEXEC = 1;
 
+// fcntl(2), fcntl.h: sets the size of a pipe's buffer.
+static const int CLINUX_F_SETPIPE_SZ = 1031;
+
 // newlocale(3), locale.h.
 static const int CLINUX_LC_ALL_MASK = LC_ALL_MASK;
 

@@ -34,6 +34,9 @@ public struct LiveList: Sendable {
     ///
     /// False before the first news, and from the service's end until the list has caught up again.
     public private(set) var isServed = false
+    /// The tasks that did something when the service stopped answering: one that only hung tells
+    /// nothing of those that still do it.
+    private var halted: [TaskProperties] = []
     /// The serial of the last complete answer; 0 before it, and from services without serials.
     private var serial: UInt64 = 0
 
@@ -49,12 +52,15 @@ public struct LiveList: Sendable {
         switch news {
         case .anew:
             tasks = [:]
+            halted = []
             serial = 0
             isWhole = false
             isServed = true
             return []
         // The list is current once the changes made meanwhile have been applied.
-        case .came: return []
+        case .came:
+            halted = []
+            return []
         case .page(let page), .added(let page): return page.compactMap { take($0) }
         case .event(.added(let task)):
             // One commit may add and start a task, with one serial for both: an answer with that
@@ -71,10 +77,19 @@ public struct LiveList: Sendable {
             self.serial = serial
             isWhole = true
             isServed = true
-            return []
+            defer { halted = [] }
+            return halted.compactMap { before in
+                guard let old = tasks[before.id], old.serial == before.serial,
+                    old.activity == .none
+                else { return nil }
+                tasks[old.id]?.activity = before.activity
+                return Change(old: old, new: tasks[old.id])
+            }
         case .left:
             isServed = false
-            return tasks.values.filter { $0.speed > 0 || $0.activity != .none }.map { old in
+            let running = tasks.values.filter { $0.speed > 0 || $0.activity != .none }
+            halted += running
+            return running.map { old in
                 var new = old
                 (new.speed, new.activity) = (0, .none)
                 tasks[old.id] = new
@@ -181,6 +196,8 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
         /// The position of the last complete answer; nil before the first one.
         private var position: (list: String, serial: UInt64)?
         private var isBehind = true
+        /// When the last question was asked.
+        private var asked = ContinuousClock.now
         /// Whether the next service to appear is the one that gave the position, because that
         /// question started it.
         private var isNextKnown = false
@@ -270,7 +287,6 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
 
         /// Asks for the changes since the last complete answer.
         private mutating func catchUp() async throws(ManagerError) {
-            let hanging = ContinuousClock.now + sequence.client.manager.timeout
             do throws(ManagerError) {
                 do throws(ManagerError) {
                     try await askForPage()
@@ -288,7 +304,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                     isBehind = true
                 // The service has not answered in all that time: it may hang and go on, which no
                 // signal would report.
-                case .noReply where hasBegun && .now >= hanging:
+                case .noReply where hasBegun && .now - asked >= sequence.client.manager.timeout:
                     rest = [.left]
                     isBehind = true
                 // This service is ending or has ended; the signals will report its next owner.
@@ -305,6 +321,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
         ]
 
         private mutating func askForPage() async throws(ManagerError) {
+            asked = .now
             if reading == nil {
                 let list = try await sequence.client.listID()
                 if position?.list != list {
@@ -318,6 +335,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 reading = (list, query)
             }
             guard let (list, query) = reading else { return }
+            asked = .now
             let page = try await sequence.client.page(of: query, since: position?.serial ?? 0)
             append(page.tasks)
             reading?.query.next = page.next

@@ -37,8 +37,12 @@ extension BusAnnouncer {
                     || entry.passed.contains(.activity)
             )
             if isRunning, differences.contains(.activity) {
-                let nothing = LiveState(bytes: 0, bytesPerSecond: 0, activity: "", connections: 0)
-                told[id, default: nothing].activity = task.activity.rawValue
+                told[id] = LiveState(
+                    bytes: Int64(clamping: task.downloadedBytes),
+                    bytesPerSecond: task.speed,
+                    activity: task.activity.rawValue,
+                    connections: task.connections
+                )
             }
             if var late {
                 late.merge(now, passed: entry.passed)
@@ -120,8 +124,8 @@ extension BusAnnouncer {
         var differences = differences
         if wasRunning, isRunning {
             // The record's progress changes with each checkpoint, but progress is told at
-            // intervals. Only the record tells that the file is moved.
-            differences.removeAll { Self.progress.contains($0) && !(turns && $0 == .activity) }
+            // intervals. Only the record tells that the file is moved, and all of it is told then.
+            if !turns { differences.removeAll(where: Self.progress.contains) }
         }
         var changes = differences
         if wasRunning, !isRunning {

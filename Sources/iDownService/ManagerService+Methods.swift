@@ -20,7 +20,19 @@ extension ManagerService {
 
     /// Carries out a method on a task.
     func carryOut(_ call: Call, _ method: TaskMethod, on id: String) async throws {
-        try await coordinator.carryOut(Command(method), on: try await permitted(call, id))
+        let id = try await permitted(call, id)
+        try await checkRestart(call, method, [id])
+        try await coordinator.carryOut(Command(method), on: id)
+    }
+
+    /// Refuses a sandboxed application to make one more file in a folder that it could not choose.
+    private func checkRestart(_ call: Call, _ method: TaskMethod, _ ids: [TaskID]) async throws {
+        guard method == .retry, let owner = await callers.caller(of: call).owner else { return }
+        let checker = optionChecker(for: owner)
+        for id in ids {
+            let record = try await coordinator.task(id).record
+            if record.state == .completed { try await checker.checkFolder(of: record) }
+        }
     }
 
     /// Carries out a method on several tasks in one commit, and returns how many changed.
@@ -29,6 +41,7 @@ extension ManagerService {
     func carryOut(_ call: Call, _ method: TaskMethod, onEach ids: [String]) async throws -> UInt32 {
         let ids = try ids.map(taskID)
         try await permit(call, on: ids)
+        try await checkRestart(call, method, ids)
         return UInt32(clamping: try await coordinator.carryOut(Command(method), on: ids))
     }
 
@@ -66,8 +79,8 @@ extension ManagerService {
 
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ call: Call, of id: String, to url: String) async throws {
+        let id = try await permitted(call, id)
         try await afterEarlierChanges(of: id) {
-            let id = try await permitted(call, id)
             var edit = TaskEdit()
             edit.url = try OptionChecker.reference(url).text
             let checker = optionChecker(for: await callers.caller(of: call).owner)
@@ -78,8 +91,8 @@ extension ManagerService {
 
     /// Changes options of a task, all of them or none.
     func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
+        let id = try await permitted(call, id)
         try await afterEarlierChanges(of: id) {
-            let id = try await permitted(call, id)
             let checker = optionChecker(for: await callers.caller(of: call).owner)
             // Refuse options that cannot change now, before the folder is created.
             let record = try await coordinator.task(id).record
@@ -96,10 +109,9 @@ extension ManagerService {
     ///
     /// Some changes look at the disk first, and later ones would overtake them.
     private func afterEarlierChanges(
-        of id: String,
+        of id: TaskID,
         _ body: () async throws -> Void
     ) async throws {
-        let id = try taskID(id)
         if changes[id] == nil {
             changes[id] = []
         } else {
@@ -131,18 +143,19 @@ extension ManagerService {
 
     /// Changes the place of a task in the queue.
     func setPriority(_ call: Call, of id: String, to priority: Int32) async throws {
+        let id = try await permitted(call, id)
         try await afterEarlierChanges(of: id) {
-            try await coordinator.setPriority(priority, of: try await permitted(call, id))
+            try await coordinator.setPriority(priority, of: id)
         }
     }
 
     /// Sets a writable property of a task to a value, which has to be within its range.
     func set(_ call: Call, _ property: TaskProperty, of id: String, to value: Value) async throws {
         try property.judge(value)
+        let id = try taskID(id)
+        // Only the user's own programs may set properties, even those of tasks.
+        try await permit(call)
         try await afterEarlierChanges(of: id) {
-            let id = try taskID(id)
-            // Only the user's own programs may set properties, even those of tasks.
-            try await permit(call)
             switch (property, value) {
             case (.priority, .int32(let priority)):
                 try await coordinator.setPriority(priority, of: id)

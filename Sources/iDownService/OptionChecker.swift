@@ -291,7 +291,7 @@ struct OptionChecker: Sendable {
         edit.fileName = values.filename
         if let directory = values.directory {
             edit.directory = try await prepared(directory, for: finished)
-        } else if edit.url != nil || edit.fileName != nil {
+        } else if edit.url != nil || edit.fileName != nil || edit.mirrors != nil {
             try await checkFolder(of: record)
         }
         guard let place = edit.wantedPlace(of: record) else { return edit }
@@ -311,15 +311,24 @@ struct OptionChecker: Sendable {
     /// choose, to which the user has moved its download.
     func checkFolder(of record: TaskRecord) async throws(FolderRefusal) {
         guard owner != nil else { return }
-        _ = try await prepared(record.request.directory)
+        for folder in [record.request.directory, record.destination?.directory] {
+            guard let folder else { continue }
+            _ = try await prepared(folder, makes: false)
+        }
     }
 
     private func prepared(
         _ directory: String,
-        for finished: LocalFile? = nil
+        for finished: LocalFile? = nil,
+        makes: Bool = true
     ) async throws(FolderRefusal) -> String {
         do throws(FolderRefusal) {
-            return try await engine.folders.prepare(directory, rules: rules, for: finished)
+            return try await engine.folders.prepare(
+                directory,
+                rules: rules,
+                for: finished,
+                makes: makes
+            )
         } catch {
             throw error.naming(directory)
         }

@@ -37,7 +37,11 @@ final class Probes {
         let task = Self.question(request, number, service.engine)
         running[number] = (client, task)
         defer { running[number] = nil }
-        return try await task.value
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     private static func question(

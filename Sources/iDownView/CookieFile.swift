@@ -32,9 +32,7 @@ package struct CookieFile: Hashable, Sendable {
             if !isHTTPOnly, line.hasPrefix("#") || line.allSatisfy(\.isWhitespace) { continue }
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
             // Some programs leave out the tab before an empty value.
-            // Some write fractions of seconds.
-            guard (6...7).contains(fields.count),
-                let expiry = fields[4].split(separator: ".").first.flatMap({ UInt64($0) }),
+            guard (6...7).contains(fields.count), let expiry = Self.seconds(fields[4]),
                 !fields[5].isEmpty
             else { return nil }
             let domain = fields[0].lowercased()
@@ -51,6 +49,13 @@ package struct CookieFile: Hashable, Sendable {
             )
         }
         self.cookies = cookies
+    }
+
+    /// Reads a number of seconds; some programs write a fraction, which is left out.
+    private static func seconds(_ text: Substring) -> UInt64? {
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ UInt64($0) != nil }) else { return nil }
+        return parts.first.flatMap { UInt64($0) }
     }
 
     private static let httpOnly = "#HttpOnly_"

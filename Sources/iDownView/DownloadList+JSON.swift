@@ -78,7 +78,6 @@ extension DownloadList {
         let retryFor: UInt64?
         let priority: Int32?
         let state: String?
-        let downloadedBytes: UInt64?
 
         enum CodingKeys: String, CodingKey {
             case url = "URL"
@@ -96,16 +95,13 @@ extension DownloadList {
             case retryFor = "RetryFor"
             case priority = "Priority"
             case state = "State"
-            case downloadedBytes = "DownloadedBytes"
         }
 
         var options: AddOptions {
             var options = AddOptions()
             options.directory = Self.given(directory)
-            // Once a file has begun, its name is settled, whatever the server would say.
-            let isSettled = (downloadedBytes ?? 0) > 0
             options.filename = Self.given(fileName).flatMap {
-                !isSettled && DownloadList.isSuggested($0, by: url) ? nil : $0
+                DownloadList.isSuggested($0, by: url) ? nil : $0
             }
             options.checksum = Self.given(checksum)
             options.referrer = Self.given(referrer)

@@ -47,10 +47,8 @@ extension DownloadList {
         func add(_ name: String, _ value: String) { options.append((name, value)) }
         if !task.directory.isEmpty { add("dir", task.directory) }
         // The import takes the name from the URL again. Without `out`, entries have equal options,
-        // so one call can add thousands of them. Once a file has begun, its name is settled,
-        // whatever the server would say.
-        let isSettled = task.downloadedBytes > 0
-        if !task.fileName.isEmpty, isSettled || !isSuggested(task.fileName, by: task.url) {
+        // so one call can add thousands of them.
+        if !task.fileName.isEmpty, !isSuggested(task.fileName, by: task.url) {
             // The reader takes blanks from the start of a value.
             add("out", (task.fileName.hasPrefix(" ") ? "./" : "") + task.fileName)
         }

@@ -18,7 +18,11 @@ final class LinkProbes {
             self.options.userAgent = options.userAgent
         }
 
+        /// As long as the service waits for a server.
+        private static let longestWait: Duration = .seconds(70)
+
         fileprivate func ask(_ client: ManagerClient) async -> String {
+            let end = ContinuousClock.now + Self.longestWait
             while true {
                 do throws(ManagerError) {
                     let file = try await client.probe(link, options: options)
@@ -29,7 +33,8 @@ final class LinkProbes {
                     return "\(name), \(ByteCount(size))"
                 } catch {
                     // The service still carries out probes that were cancelled here.
-                    guard error.code == .limitExceeded,
+                    guard error.code == .limitExceeded, .now < end,
+                        link.utf8.count <= Contract.maximumURLBytes,
                         (try? await Task.sleep(for: .seconds(1))) != nil
                     else { return error.text }
                 }

@@ -228,7 +228,7 @@ final class ListFeed {
     private func watch() {
         guard watcher == nil else { return }
         watcher = Task { [weak self] in
-            while let self, self.counts[.downloading] ?? 0 > 0 {
+            while let self, !self.isAlone, self.counts[.downloading] ?? 0 > 0 {
                 try? await Task.sleep(for: Self.silence)
                 if .now - self.lastNews > Self.silence { self.pulse.check() }
             }

@@ -42,12 +42,13 @@ final class Pulse {
                 try? await Task.sleep(for: Self.patience)
                 if !Task.isCancelled { isSilent = true }
             }
-            _ = try? await client.value(of: .maxConcurrentDownloads)
+            let hasAnswered = (try? await client.value(of: .maxConcurrentDownloads)) != nil
             patience.cancel()
             question = nil
             guard isSilent else { return }
             isSilent = false
-            answered()
+            // One that has ended stays so until the user wants something.
+            if hasAnswered { answered() }
         }
     }
 

@@ -43,6 +43,15 @@ final class TaskActions {
             ids = Set(tasks.compactMap { UInt64($0) })
         }
 
+        /// How much is gone afterwards.
+        var strength: Int {
+            switch verb {
+            case .cancel: 0
+            case .trash: 2
+            default: 1
+            }
+        }
+
         /// Leaves these downloads to another action.
         func leave(_ others: Set<UInt64>) {
             tasks.removeAll { UInt64($0).map(others.contains) == true }
@@ -255,8 +264,8 @@ final class TaskActions {
     private func later(_ verb: ListVerb, _ tasks: [String]) {
         let pending = Pending(verb, tasks)
         if let old = self.pending, !old.isUndone, !old.isEnding {
-            // A key that is held, or pressed again.
-            if old.verb == verb, old.ids.isSuperset(of: pending.ids) { return }
+            // A key that is held or pressed again, or what ends less than will be ended anyway.
+            if old.strength >= pending.strength, old.ids.isSuperset(of: pending.ids) { return }
             // What is ended twice can still be undone.
             old.leave(pending.ids)
         }
@@ -324,6 +333,7 @@ final class TaskActions {
     /// Carries out the pending action now, because the window closes.
     func endPending() async {
         isOver = true
+        if let pending, !pending.isEnding { finish(pending) }
         messages.stop()
         await sorting?.value
         messages.stop()

@@ -22,7 +22,12 @@ struct Interrupts: AsyncSequence, Sendable {
             // Dispatch replaces the default action. The handler keeps its source alive until the
             // process ends.
             source.setEventHandler {
-                withExtendedLifetime(source) { _ = continuation.yield(signal) }
+                withExtendedLifetime(source) {
+                    guard case .terminated = continuation.yield(signal) else { return }
+                    // Nobody waits for it any more. Who waits for the end of downloads has a source
+                    // of its own for Ctrl-C.
+                    if signal != SIGINT { exit(128 + signal) }
+                }
             }
             // Dispatch installs the handler on its own thread, some time after the activation.
             await withCheckedContinuation { installed in

@@ -28,7 +28,13 @@ enum SettingsEditor {
             }
             try TextFile.replace(copy, with: before ?? "{\n}\n", mode: 0o600)
             while true {
-                try openEditor(on: copy)
+                isKept = true
+                do {
+                    try openEditor(on: copy)
+                } catch {
+                    isKept = (try? TextFile.read(copy)) != before ?? "{\n}\n"
+                    throw error
+                }
                 let after = try TextFile.read(copy) ?? ""
                 isKept = after != before ?? "{\n}\n"
                 guard isKept else { return Output.talk("The settings are unchanged.") }
@@ -47,7 +53,6 @@ enum SettingsEditor {
                 for mistake in mistakes { Output.complain(mistake) }
                 isKept = !Terminal.input.isTerminal
                 try askToEditAgain()
-                isKept = true
             }
         } catch let failure as TextFile.Failure {
             Output.complain(failure.description)

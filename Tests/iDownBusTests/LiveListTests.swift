@@ -45,6 +45,18 @@ import iDownTesting
         #expect(list.tasks["1"]?.speed == 0 && list.tasks["1"]?.state == .downloading)
     }
 
+    @Test(arguments: [true, false])
+    func `what a service did that only hung, it still does`(isSame: Bool) {
+        var list = LiveList()
+        var running = task("1", 3)
+        (running.state, running.activity) = (.downloading, .moving)
+        list.apply(.page([running]))
+        list.apply(.left)
+        if !isSame { list.apply(.came) }
+        list.apply(.whole(3))
+        #expect(list.tasks["1"]?.activity == (isSame ? .moving : TaskProperties.Activity.none))
+    }
+
     @Test func `of a service without serials every signal counts`() {
         var list = LiveList()
         for news in [ListNews.anew, .page([]), .whole(0)] { list.apply(news) }

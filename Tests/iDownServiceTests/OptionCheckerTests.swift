@@ -62,15 +62,24 @@ import iDownloader
             for name in ["downloads", "private"] { #expect(mkdir(folder + "/" + name, 0o755) == 0) }
             var options = EditOptions()
             options.values.filename = "a.sh"
-            for (owner, name) in [("a", "private"), ("a", "downloads"), (nil, "private")] {
+            for (owner, name) in [
+                ("a", "private"), ("a", "downloads"), ("a", "moving"), (nil, "private"),
+            ] {
                 let checker = OptionChecker(
                     engine: Engine(pool: pool, userAgent: "test"),
                     downloadDirectory: folder + "/downloads",
                     rules: owner == nil ? FolderRules() : rules,
                     owner: owner
                 )
-                let record = TaskRecord.sample { $0.request.directory = folder + "/" + name }
-                let isRefused = owner != nil && name == "private"
+                let isMoving = name == "moving"
+                let record = TaskRecord.sample { record in
+                    record.request.directory = folder + "/" + (isMoving ? "downloads" : name)
+                    if isMoving {
+                        let place = Move.Place(directory: folder + "/private", name: "a")
+                        record.move = .to(place, made: nil)
+                    }
+                }
+                let isRefused = owner != nil && name != "downloads"
                 do {
                     _ = try await checker.judge(options, for: record)
                     #expect(!isRefused)

@@ -61,6 +61,7 @@ struct CookieFileTests {
     @Test(arguments: [
         "a=b; c=d", "example.org\tTRUE\t/\tFALSE\tsoon\tname\tvalue",
         "example.org\tTRUE\t/\tFALSE\t0\t\tvalue", "<html>",
+        "example.org\tTRUE\t/\tFALSE\t1.7e9\ta\tb", "example.org\tTRUE\t/\tFALSE\t.5\ta\tb",
     ])
     func `a file of another format is refused`(text: String) {
         #expect(CookieFile(text) == nil)

@@ -61,7 +61,7 @@ package struct Fetch: Hashable, Sendable {
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0 || shortEnd != nil
-                || !versions.givenUp.isEmpty || wish.ask != nil || hasDoubtedMix
+                || !versions.givenUp.isEmpty || wish != Wish() || hasDoubtedMix
         }
     }
 
@@ -75,6 +75,12 @@ package struct Fetch: Hashable, Sendable {
         private var source = ""
         /// What is known of the file since that answer.
         private var version = RemoteVersion()
+        /// Whether this attempt got a sample, and how many in a row failed after one.
+        private var hasSample = false
+        private var fruitlessSamples = 0
+        /// After this many the file is compared while one answer brings it: a host that allows one
+        /// connection refuses each question after the first one.
+        private static let mostFruitless = 3
 
         /// Takes the judgement of an answer from a source.
         mutating func take(_ judgement: Judgement, from source: String) {
@@ -83,8 +89,18 @@ package struct Fetch: Hashable, Sendable {
                 (self.ask, self.source, self.version) = (ask, source, version)
             case .begin, .resume, .compare, .prove, .complete: self = Wish()
             // A sample is asked for before the wish.
-            case .check, .redirect, .fail: break
+            case .check: hasSample = true
+            case .redirect, .fail: break
             }
+        }
+
+        /// Takes note that an attempt has failed, which last asked a source.
+        mutating func attemptFailed(at source: String) {
+            guard hasSample else { return }
+            hasSample = false
+            fruitlessSamples += 1
+            guard fruitlessSamples >= Self.mostFruitless, ask == nil else { return }
+            (ask, self.source) = (.whole, source)
         }
 
         /// Returns what is known of the file at a source, with what that answer showed of its host.
@@ -217,6 +233,7 @@ package struct Fetch: Hashable, Sendable {
             owner: content.owner,
             isEmpty: content.stored.isEmpty
         )
+        if failure != nil { learned.wish.attemptFailed(at: sources.current) }
         return learned
     }
 

@@ -190,7 +190,9 @@ package struct HostLimits: Sendable {
     private mutating func makeRoom() {
         guard hosts.count >= Self.hostLimit else { return }
         let idle = hosts.filter { $0.value.open == 0 }
-        guard let oldest = idle.min(by: { $0.value.learned < $1.value.learned }) else { return }
+        // Those first that taught nothing.
+        func age(_ host: Host) -> (Int, Duration) { (host.knowledge.isEmpty ? 0 : 1, host.learned) }
+        guard let oldest = idle.min(by: { age($0.value) < age($1.value) }) else { return }
         hosts[oldest.key] = nil
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import Synchronization
 
@@ -18,8 +19,7 @@ package final class FileFeeds: Sendable {
     package static let limits = (owner: 16, all: 128)
 
     private static let piece: Int64 = 256 << 10
-    /// A reader takes a pipe of 64 KiB at a time, so that a fast one is seldom kept waiting.
-    private static let longestPause: Duration = .milliseconds(100)
+    private static let longestPause: Duration = .seconds(1)
 
     /// The number of open pipes of each application.
     private let pipes = Mutex<[String: Int]>([:])
@@ -100,6 +100,8 @@ extension FileSystem {
         guard pipe(&ends) == 0 else { throw .system(errno, "pipe") }
         let writing = Descriptor(owning: ends[1])
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // More than the usual 64 KiB, since a reader waits a millisecond for each filling.
+        _ = fcntl(ends[1], CLINUX_F_SETPIPE_SZ, 256 << 10)
         guard fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 else {
             close(ends[0])
             throw .system(errno, "fcntl")

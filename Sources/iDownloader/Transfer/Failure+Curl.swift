@@ -97,10 +97,6 @@ extension Failure {
             self.init(.networkUnreachable, detail)
         case .malformedURL:
             self.init(.serverBadResponse, detail)
-        case .unsupportedProtocol where outcome.openedConnections == 0,
-            .weirdServerReply where outcome.openedConnections == 0:
-            // Bytes that were left over after the answer before, on the same connection.
-            self = .transient(.networkReset, detail)
         case .unsupportedProtocol, .weirdServerReply, .fileTooLarge:
             self = .badResponse("cannot be read (\(words))")
         case .badContentEncoding:

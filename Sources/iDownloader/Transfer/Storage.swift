@@ -44,6 +44,8 @@ final class Storage {
         switch judgement {
         case .begin(let version):
             if target.part != nil {
+                // It holds the old file open, whose blocks the new one may need.
+                attempt.verifier.end()
                 try await target.beginAnew(version)
             } else {
                 let wish = attempt.wantedName(connection.sink.head, connection.hop)

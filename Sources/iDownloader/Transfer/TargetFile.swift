@@ -219,7 +219,11 @@ final class TargetFile {
                 _ = try? await disk { () throws(FileError) in
                     try made.folder.deletePart(made.file)
                 }
-                names.release(task)
+                if let file {
+                    names.restore(file.name, in: folder.path, for: task)
+                } else {
+                    names.release(task)
+                }
                 throw error
             }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import iDownState
 import iDownTesting
@@ -352,6 +353,32 @@ import iDownloader
         }) { site, journal, requests in
             expectComplete(Self.content, site, journal)
             #expect(requests.map { $0["Range"] } == ["bytes=400003-", nil])
+        }
+    }
+
+    @Test func `a host that refuses each second question is asked for the whole in the end`()
+        async throws
+    {
+        let file = Sample.file.with { $0.entityTag = nil }
+        let refuses = Mutex(false)
+        try await withServer({ request in
+            if request.number == 1 { return file.cutOff() }
+            guard request["Range"] != nil else { return file.answer(to: request) }
+            let isRefused = refuses.withLock { refuses in
+                defer { refuses.toggle() }
+                return refuses
+            }
+            return isRefused
+                ? [.head("503 Service Unavailable", [("Content-Length", "0")])]
+                : file.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                for _ in 0..<6 where journal.record.state != .completed {
+                    try await site.run(journal)
+                }
+                expectComplete(Sample.content, site, journal)
+            }
         }
     }
 
