@@ -148,6 +148,11 @@ extension Coordinator {
         return slots.running[id]?.live.openConnections(at: time.now) ?? []
     }
 
+    /// Returns why a task makes no progress; empty where it does or is completed.
+    func reasons(for id: TaskID) async throws -> [Reason] {
+        try await Explanation(of: try await task(id), in: self).reasons
+    }
+
     /// Looks at something in a folder, for a limited time.
     ///
     /// - Returns: what was found; nil where the folder's disk does not answer within `limit`.

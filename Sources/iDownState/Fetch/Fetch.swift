@@ -76,8 +76,7 @@ package struct Fetch: Hashable, Sendable {
         /// What is known of the file since that answer.
         private var version = RemoteVersion()
         /// Whether this attempt got a sample, and how many in a row failed after one.
-        private var hasSample = false
-        private var fruitlessSamples = 0
+        private var (hasSample, fruitlessSamples) = (false, 0)
         /// After this many the file is compared while one answer brings it: a host that allows one
         /// connection refuses each question after the first one.
         private static let mostFruitless = 3
@@ -97,8 +96,7 @@ package struct Fetch: Hashable, Sendable {
         /// Takes note that an attempt has failed, which last asked a source.
         mutating func attemptFailed(at source: String) {
             guard hasSample else { return }
-            hasSample = false
-            fruitlessSamples += 1
+            (hasSample, fruitlessSamples) = (false, fruitlessSamples + 1)
             guard fruitlessSamples >= Self.mostFruitless, ask == nil else { return }
             (ask, self.source) = (.whole, source)
         }
@@ -228,11 +226,8 @@ package struct Fetch: Hashable, Sendable {
     /// - Parameter failure: why this attempt ended; nil where it was stopped.
     /// - Returns: what this attempt and earlier ones have learned.
     package mutating func memory(after failure: Failure?) -> Memory {
-        learned.sources = sources.memory(
-            after: failure,
-            owner: content.owner,
-            isEmpty: content.stored.isEmpty
-        )
+        let (owner, isEmpty) = (content.owner, content.stored.isEmpty)
+        learned.sources = sources.memory(after: failure, owner: owner, isEmpty: isEmpty)
         if failure != nil { learned.wish.attemptFailed(at: sources.current) }
         return learned
     }
