@@ -58,7 +58,10 @@ extension Snapshot {
             return true
         }
         let removed = isWhole ? try removals(since: removedSince).map(\.description) : []
-        return (UInt64(clamping: now.serial), isWhole ? "" : next, listing, removed)
+        // Many ids of removed tasks get a page of their own; one takes 12 bytes.
+        let hasRoom = listing.byteCount + 12 * removed.count <= Contract.pageOfChanges
+        let isLast = isWhole && (hasRoom || next.isEmpty)
+        return (UInt64(clamping: now.serial), isLast ? "" : next, listing, isLast ? removed : [])
     }
 
     /// Reads where a page begins; nil for the first page.

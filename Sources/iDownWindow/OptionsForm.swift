@@ -74,7 +74,12 @@ final class OptionsForm {
         whenDone.value = AddOptions.WhenDone(rawValue: task.whenDone)
         onExisting.value = AddOptions.OnExisting(rawValue: task.onExisting) ?? .rename
         folder.text = task.directory
-        removals[0].show(task.headerNames.joined(separator: ", "), !task.headerNames.isEmpty)
+        let names = task.headerNames.joined(separator: ", ")
+        let text = translated(
+            "{names}; headers that are typed replace all of these",
+            ["names": names]
+        )
+        removals[0].show(text, !task.headerNames.isEmpty)
         removals[1].show("", true)
         for option in options where option.clearable == nil && option.whenEmpty == nil {
             option.field.isNeeded = !option.text(task).isEmpty

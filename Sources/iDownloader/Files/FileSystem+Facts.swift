@@ -13,6 +13,8 @@ extension FileSystem {
         var status = statvfs()
         _ = try call("fstatvfs") { fstatvfs(descriptor, &status) }
         if faults?.takeFullness() == true || observer?.isFull == true { return 0 }
+        // Some file systems, mostly network ones, tell no size at all.
+        if status.f_blocks == 0 { return .max }
         // Some file systems make inodes on demand, and report a total of 0 inodes.
         if status.f_files > 0, status.f_favail == 0 { return 0 }
         let (bytes, overflow) = UInt64(status.f_bavail)

@@ -15,6 +15,8 @@ import iDownloader
             #expect(folder.path == path)
             #expect(folder.nameLimit == 255)
             #expect(try folder.freeBytes() > 0)
+            // It has no size.
+            #expect(try OpenFolder("/proc", fileSystem: system).freeBytes() == .max)
             try folder.synchronize()
         }
     }
