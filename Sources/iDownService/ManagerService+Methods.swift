@@ -20,19 +20,16 @@ extension ManagerService {
 
     /// Carries out a method on a task.
     func carryOut(_ call: Call, _ method: TaskMethod, on id: String) async throws {
-        let id = try await permitted(call, id)
-        try await checkRestart(call, method, [id])
-        try await coordinator.carryOut(Command(method), on: id)
-    }
-
-    /// Refuses a sandboxed application to make one more file in a folder that it could not choose.
-    private func checkRestart(_ call: Call, _ method: TaskMethod, _ ids: [TaskID]) async throws {
-        guard method == .retry, let owner = await callers.caller(of: call).owner else { return }
-        let checker = optionChecker(for: owner)
-        for id in ids {
+        let id = try taskID(id)
+        let owner = try await permit(call, on: [id])
+        if method == .retry, owner != nil {
+            // It would make one more file.
             let record = try await coordinator.task(id).record
-            if record.state == .completed { try await checker.checkFolder(of: record) }
+            if record.state == .completed {
+                try await optionChecker(for: owner).checkFolder(of: record)
+            }
         }
+        try await coordinator.carryOut(Command(method), on: id)
     }
 
     /// Carries out a method on several tasks in one commit, and returns how many changed.
@@ -41,7 +38,6 @@ extension ManagerService {
     func carryOut(_ call: Call, _ method: TaskMethod, onEach ids: [String]) async throws -> UInt32 {
         let ids = try ids.map(taskID)
         try await permit(call, on: ids)
-        try await checkRestart(call, method, ids)
         return UInt32(clamping: try await coordinator.carryOut(Command(method), on: ids))
     }
 
@@ -79,21 +75,23 @@ extension ManagerService {
 
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ call: Call, of id: String, to url: String) async throws {
-        let id = try await permitted(call, id)
+        let id = try taskID(id)
+        let owner = try await permit(call, on: [id])
         try await afterEarlierChanges(of: id) {
             var edit = TaskEdit()
             edit.url = try OptionChecker.reference(url).text
-            let checker = optionChecker(for: await callers.caller(of: call).owner)
-            try await checker.checkFolder(of: try await coordinator.task(id).record)
+            let record = try await coordinator.task(id).record
+            try await optionChecker(for: owner).checkFolder(of: record)
             try await coordinator.edit(id, edit)
         }
     }
 
     /// Changes options of a task, all of them or none.
     func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
-        let id = try await permitted(call, id)
+        let id = try taskID(id)
+        let owner = try await permit(call, on: [id])
         try await afterEarlierChanges(of: id) {
-            let checker = optionChecker(for: await callers.caller(of: call).owner)
+            let checker = optionChecker(for: owner)
             // Refuse options that cannot change now, before the folder is created.
             let record = try await coordinator.task(id).record
             if !record.isPublishing { try record.check(options.options) }

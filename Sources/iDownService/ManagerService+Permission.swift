@@ -23,9 +23,11 @@ extension ManagerService {
     /// Allows the user's own programs, and an application from a sandbox only for tasks that it
     /// added.
     ///
+    /// - Returns: The application from a sandbox; nil for the user's own programs.
     /// - Throws: `NoSuchTask`; `AccessDenied`.
-    func permit(_ call: Call, on ids: [TaskID]) async throws {
-        guard let owner = await callers.caller(of: call).owner else { return }
+    @discardableResult
+    func permit(_ call: Call, on ids: [TaskID]) async throws -> String? {
+        guard let owner = await callers.caller(of: call).owner else { return nil }
         for id in ids {
             guard try await coordinator.task(id).record.request.owner != owner else { continue }
             throw ManagerError(
@@ -33,6 +35,7 @@ extension ManagerService {
                 "A sandboxed application may only control downloads that it added."
             )
         }
+        return owner
     }
 
     /// Returns the task that a call names, if the caller may control it.

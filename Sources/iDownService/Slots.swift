@@ -415,6 +415,7 @@ extension LiveState {
             // The last transfer ends before the next one begins.
             var live = self
             live.activity = LiveProgress.Activity.connecting.rawValue
+            (live.bytesPerSecond, live.connections) = (0, 0)
             return live
         case .paused, .waiting(.queue), .waiting(.offline), .waiting(.metered),
             .waiting(.battery), .waiting(.settings):

@@ -88,7 +88,11 @@ final class ListFeed {
 
     private func take(_ news: ListNews) {
         lastNews = .now
-        if case .left = news { isAlone = true }
+        if case .left = news {
+            isAlone = true
+            // The window was opened to see the list.
+            if phase == .loading { recover() }
+        }
         if case .anew = news { isAlone = false }
         let effect = model.apply(news)
         for id in effect.changed { sample(id) }

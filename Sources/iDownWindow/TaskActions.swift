@@ -43,15 +43,6 @@ final class TaskActions {
             ids = Set(tasks.compactMap { UInt64($0) })
         }
 
-        /// How much is gone afterwards.
-        var strength: Int {
-            switch verb {
-            case .cancel: 0
-            case .trash: 2
-            default: 1
-            }
-        }
-
         /// Leaves these downloads to another action.
         func leave(_ others: Set<UInt64>) {
             tasks.removeAll { UInt64($0).map(others.contains) == true }
@@ -265,7 +256,8 @@ final class TaskActions {
         let pending = Pending(verb, tasks)
         if let old = self.pending, !old.isUndone, !old.isEnding {
             // A key that is held or pressed again, or what ends less than will be ended anyway.
-            if old.strength >= pending.strength, old.ids.isSuperset(of: pending.ids) { return }
+            let isLess = old.verb == verb || verb == .cancel
+            if isLess, old.ids.isSuperset(of: pending.ids) { return }
             // What is ended twice can still be undone.
             old.leave(pending.ids)
         }

@@ -2,11 +2,14 @@
 
 import Dispatch
 import Glibc
+import Synchronization
 
 /// A sequence with an element for each signal that asks the command to end, which then no longer
 /// ends the process: signal(7).
 struct Interrupts: AsyncSequence, Sendable {
     private let stream: AsyncStream<Int32>
+    /// How many sources each signal has had.
+    private static let counts = Mutex<[Int32: Int]>([:])
 
     private init(_ stream: AsyncStream<Int32>) { self.stream = stream }
 
@@ -19,14 +22,17 @@ struct Interrupts: AsyncSequence, Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         for signal in signals where !isIgnored(signal) {
             let source = DispatchSource.makeSignalSource(signal: signal)
+            let number = counts.withLock { counts in
+                counts[signal, default: 0] += 1
+                return counts[signal]
+            }
             // Dispatch replaces the default action. The handler keeps its source alive until the
             // process ends.
             source.setEventHandler {
                 withExtendedLifetime(source) {
                     guard case .terminated = continuation.yield(signal) else { return }
-                    // Nobody waits for it any more. Who waits for the end of downloads has a source
-                    // of its own for Ctrl-C.
-                    if signal != SIGINT { exit(128 + signal) }
+                    // Nobody waits for it any more, unless a later sequence does.
+                    if counts.withLock({ $0[signal] }) == number { exit(128 + signal) }
                 }
             }
             // Dispatch installs the handler on its own thread, some time after the activation.

@@ -75,8 +75,9 @@ package struct Fetch: Hashable, Sendable {
         private var source = ""
         /// What is known of the file since that answer.
         private var version = RemoteVersion()
-        /// Whether this attempt got a sample, and how many in a row failed after one.
-        private var (hasSample, fruitlessSamples) = (false, 0)
+        /// How many samples this attempt got, and from which source; how many attempts in a row were
+        /// refused after the first one.
+        private var (samples, sampled, fruitlessSamples) = (0, "", 0)
         /// After this many the file is compared while one answer brings it: a host that allows one
         /// connection refuses each question after the first one.
         private static let mostFruitless = 3
@@ -88,17 +89,18 @@ package struct Fetch: Hashable, Sendable {
                 (self.ask, self.source, self.version) = (ask, source, version)
             case .begin, .resume, .compare, .prove, .complete: self = Wish()
             // A sample is asked for before the wish.
-            case .check: hasSample = true
+            case .check: (samples, sampled) = (samples + 1, source)
             case .redirect, .fail: break
             }
         }
 
-        /// Takes note that an attempt has failed, which last asked a source.
-        mutating func attemptFailed(at source: String) {
-            guard hasSample else { return }
-            (hasSample, fruitlessSamples) = (false, fruitlessSamples + 1)
+        /// Takes note of how an attempt has ended.
+        mutating func attemptEnded(_ failure: Failure?) {
+            defer { samples = 0 }
+            guard let failure, failure.code.isOfSource, samples > 0 else { return }
+            fruitlessSamples = samples == 1 ? fruitlessSamples + 1 : 0
             guard fruitlessSamples >= Self.mostFruitless, ask == nil else { return }
-            (ask, self.source) = (.whole, source)
+            (ask, source) = (.whole, sampled)
         }
 
         /// Returns what is known of the file at a source, with what that answer showed of its host.
@@ -228,7 +230,7 @@ package struct Fetch: Hashable, Sendable {
     package mutating func memory(after failure: Failure?) -> Memory {
         let (owner, isEmpty) = (content.owner, content.stored.isEmpty)
         learned.sources = sources.memory(after: failure, owner: owner, isEmpty: isEmpty)
-        if failure != nil { learned.wish.attemptFailed(at: sources.current) }
+        learned.wish.attemptEnded(failure)
         return learned
     }
 
