@@ -271,19 +271,22 @@ package actor Callers {
         let label = credentials["LinuxSecurityLabel"].flatMap { try? [UInt8](busValue: $0) } ?? []
         let text = String(decoding: label.prefix { $0 != 0 }, as: UTF8.self)
         if let snap = CallerProbe.snap(label: text) { return .application("snap/" + snap) }
-        let evidence: CallerEvidence
+        let evidence: () -> CallerEvidence
         if case .descriptor(let descriptor) = credentials["ProcessFD"] {
-            evidence = .descriptor(descriptor)
+            evidence = { .descriptor(descriptor) }
         } else if bus?.givesDescriptors != true,
             case .uint32(let process) = credentials["ProcessID"]
         {
-            // The bus sent any signal of the client's coming before this answer, and both are
-            // handled in order. So the service has noticed the client by now if it ever will.
-            evidence = .number(
-                process,
-                connectedBy: clients[name]?.connectedBy ?? bus?.unheardUntil ?? .end,
-                busSocket: await connection.busSocketName
-            )
+            let socket = await connection.busSocketName
+            // The bus sent any signal of the client's coming before this answer. On a busy machine
+            // the service may notice it a moment later, so that each look asks anew.
+            evidence = { [self] in
+                .number(
+                    process,
+                    connectedBy: clients[name]?.connectedBy ?? bus?.unheardUntil ?? .end,
+                    busSocket: socket
+                )
+            }
         } else {
             // The process had ended when the bus accepted the connection.
             clients[name]?.doubt = "the bus does not know its process"
@@ -291,7 +294,7 @@ package actor Callers {
         }
         for pause in Self.pauses where clients[name]?.hasLeft != true {
             try? await Task.sleep(for: pause)
-            let found = await withTimeLimit(Self.longestLook) { [probe] in
+            let found = await withTimeLimit(Self.longestLook) { [probe, evidence = evidence()] in
                 await probe.caller(evidence)
             }
             // The lookup is given up after a while: the root of a process may lie on a disk that
