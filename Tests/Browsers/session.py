@@ -29,6 +29,17 @@ def wait(condition, what, seconds=15):
     return value
 
 
+class Anew:
+    """A failed test may have left any state, or no program: the next one gets another."""
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        super().run(result)
+        if len(result.failures) + len(result.errors) > before:
+            self.start_anew()
+        return result
+
+
 class Session:
     def __init__(self, work):
         self.work, self.home = work, work / "home"

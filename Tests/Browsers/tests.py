@@ -12,14 +12,14 @@ import time
 import unittest
 
 from browsers import Chromium, Firefox
-from session import EXTENSION, Session, arguments, kill, wait
+from session import EXTENSION, Anew, Session, arguments, kill, wait
 from website import MIB, File, Site
 
 KILLS = int(os.environ.get("KILLS") or 6)
 SEED = int(os.environ.get("SEED") or time.time_ns() % 10**6)
 
 
-class Steps:
+class Steps(Anew):
     """What a case does; each has a page with a link, whose file nobody else asks for."""
 
     @classmethod
@@ -47,14 +47,6 @@ class Steps:
                     os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
             raise
-
-    def run(self, result=None):
-        """A failed test may have left any state, or no browser: the next one gets another."""
-        before = len(result.failures) + len(result.errors)
-        super().run(result)
-        if len(result.failures) + len(result.errors) > before:
-            self.start_anew()
-        return result
 
     def start_anew(self):
         try:

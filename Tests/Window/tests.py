@@ -12,7 +12,7 @@ import time
 import unittest
 
 from desktop import Desktop
-from session import kill, wait
+from session import Anew, kill, wait
 from website import MIB, File, Site
 
 SCREEN = os.environ["IDOWN_SCREEN"]
@@ -36,21 +36,13 @@ def setUpModule():
     unittest.addModuleCleanup(lambda: shared["window"].close())
 
 
-class Case(unittest.TestCase):
+class Case(Anew, unittest.TestCase):
     """Each test has downloads whose names no other test uses."""
 
     desktop = property(lambda self: shared["desktop"])
     site = property(lambda self: shared["site"])
     window = property(lambda self: shared["window"])
     Role = property(lambda self: shared["module"].Role)
-
-    def run(self, result=None):
-        """A failed test may have left anything open, or no window: the next one gets another."""
-        before = len(result.failures) + len(result.errors)
-        super().run(result)
-        if len(result.failures) + len(result.errors) > before:
-            self.start_anew()
-        return result
 
     def start_anew(self):
         shared["module"].end_all(self.desktop)
