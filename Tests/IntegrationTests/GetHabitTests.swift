@@ -272,6 +272,34 @@ struct GetHabitTests {
         }
     }
 
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal ends the command also once a file was read for another digest`(
+        signal: Int32
+    ) async throws {
+        let host = try ChangingHost(ServedFile(content))
+        defer { host.stop() }
+        try await withService { service in
+            let (client, url) = (service.client, host.url("/a.bin"))
+            let id = try await service.add(url)
+            try await service.waitForState("completed", of: id)
+            let folder = try await client.getTask(id).directory
+            host.change { $0.hold = ServedFile.Hold(afterBytes: 1_000) }
+            let child = try await ChildProcess.start(
+                try BuiltProgram("idown").path,
+                [
+                    "get", "-c", "-d", folder,
+                    "--checksum", "md5=" + String(repeating: "0", count: 32), url,
+                ],
+                environment: service.environment
+            )
+            try await soon("the file anew") {
+                try await client.listTasks().contains { $0.state == .downloading }
+            }
+            child.send(signal)
+            #expect(await child.waitForExit() == .exited(128 + signal), "\(child.standardError)")
+        }
+    }
+
     @Test func `an option for one file is refused for a list, with the option to write there`()
         async throws
     {
