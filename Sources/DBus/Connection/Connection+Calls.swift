@@ -30,55 +30,39 @@ extension Connection {
             startsService: startsService ?? proxy.startsService,
             libdbus: libdbus
         )
-        let serial = try openLink().send(message)
-        return try await answer(to: serial, within: timeout ?? proxy.timeout).get()
+        return try await answer(to: send(message, timeout: timeout ?? proxy.timeout)).get()
     }
 
-    /// Waits for the answer to a message that was sent just now, without a suspension in between.
-    func answer(
-        to serial: UInt32,
-        within timeout: Duration
-    ) async -> Result<WireReader, BusError> {
-        var timer: Int?
-        if timeout < .seconds(24 * 86_400) {
-            let (seconds, attoseconds) = max(.zero, timeout).components
-            let wait = EventLoop.Instant(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-            timer = executor.loop.addTimer(after: wait) {
-                self.assumeIsolated {
-                    $0.end(serial, with: .failure(.noReply("No answer came in time.")))
-                }
+    /// Sends a message that may get an answer, and returns an id for ``answer(to:)``, which has to be
+    /// called.
+    func send(_ message: borrowing Message, timeout: Duration) throws(BusError) -> Int {
+        let id = makeID()
+        pendingReplies[id] = try PendingReply(
+            sending: message,
+            over: try openLink(),
+            timeout: timeout
+        ) { [weak self] in
+            self?.assumeIsolated {
+                $0.pendingReplies[id]?.abandon(.noReply("No answer came in time."))
             }
         }
-        defer { if let timer { executor.loop.removeTimer(timer) } }
+        return id
+    }
+
+    /// Waits for the answer to a message that was just sent.
+    func answer(to id: Int) async -> Result<WireReader, BusError> {
+        guard let pending = pendingReplies[id] else { return .failure(.connectionClosed) }
+        defer { pendingReplies[id] = nil }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { pendingReplies[serial] = $0 }
+            // Through a method of self: a closure that does not capture the actor would leave its
+            // executor.
+            await self.end(of: pending)
         } onCancel: {
-            enqueue { $0.end(serial, with: .failure(.noReply("The call was given up."))) }
+            enqueue { $0.pendingReplies[id]?.abandon(.noReply("The call was given up.")) }
         }
     }
 
-    /// Ends the wait for an answer; does nothing if it has ended.
-    private func end(_ serial: UInt32, with outcome: Result<WireReader, BusError>) {
-        pendingReplies.removeValue(forKey: serial)?.resume(returning: outcome)
-    }
-
-    /// Ends the wait for the answer that a received message is.
-    ///
-    /// - Returns: Whether a call waited for it; the answer to an abandoned call is dropped.
-    func receive(answer: OpaquePointer) -> Bool {
-        let serial = dbus_message_get_reply_serial(answer)
-        guard pendingReplies[serial] != nil else { return false }
-        end(serial, with: Result { () throws(BusError) in try content(of: answer) })
-        return true
-    }
-
-    private func content(of answer: OpaquePointer) throws(BusError) -> WireReader {
-        let reader = try WireReader(bodyOf: answer, takingDescriptors: true, libdbus: libdbus)
-        guard dbus_message_get_type(answer) == DBUS_MESSAGE_TYPE_ERROR else { return reader }
-        guard let name = dbus_message_get_error_name(answer) else {
-            throw .inconsistentMessage("An error reply came without a name.")
-        }
-        let text = try? reader.results(of: "Error", as: String.self)
-        throw BusError(ErrorName(checked: String(cString: name)), text ?? "")
+    private func end(of pending: PendingReply) async -> Result<WireReader, BusError> {
+        await withCheckedContinuation { pending.resumeAtEnd($0) }
     }
 }

@@ -24,8 +24,6 @@ extension Connection {
             } catch {
                 return DBUS_HANDLER_RESULT_NEED_MEMORY
             }
-        case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR:
-            if receive(answer: message) { return DBUS_HANDLER_RESULT_HANDLED }
         default: break
         }
         return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
@@ -214,8 +212,9 @@ extension Connection {
         do throws(BusError) {
             switch outcome {
             case .success(let results):
-                let serial = try link.send(try Message(replyTo: reply, results, libdbus: libdbus))
-                if !results.descriptors.isEmpty { passOnRefusal(of: serial, to: reply) }
+                let message = try Message(replyTo: reply, results, libdbus: libdbus)
+                guard !results.descriptors.isEmpty else { return try link.send(message) }
+                try send(message, withFilesTo: reply)
             case .failure(let error):
                 try link.send(try Message(replyTo: reply, error, libdbus: libdbus))
             }
@@ -225,17 +224,21 @@ extension Connection {
             let text = "The answer cannot be sent: \(error.message)"
             let told = isOurs ? BusError.failed(text) : error
             guard let message = try? Message(replyTo: reply, told, libdbus: libdbus) else { return }
-            _ = try? link.send(message)
+            try? link.send(message)
         }
     }
 
-    /// Passes on the bus's refusal of a reply that contains open files.
+    /// Sends a reply that contains open files.
     ///
     /// If the caller's connection does not accept open files, the bus drops the reply and reports
-    /// an error only to this process.
-    private func passOnRefusal(of serial: UInt32, to reply: ReplyAddress) {
+    /// an error only to this process. This method passes that error on to the caller.
+    private func send(
+        _ message: borrowing Message,
+        withFilesTo reply: ReplyAddress
+    ) throws(BusError) {
+        let id = try send(message, timeout: .seconds(10))
         Task.immediate {
-            guard case .failure(let error) = await answer(to: serial, within: .seconds(10)),
+            guard case .failure(let error) = await answer(to: id),
                 error.name == "org.freedesktop.DBus.Error.NotSupported"
             else { return }
             answer(.failure(error), to: reply)

@@ -30,8 +30,7 @@ public actor Connection {
     var link: Link?
     var objects = ObjectTable()
     var subscriptions: [Int: Subscription] = [:]
-    /// The calls without an answer yet, by the serials of their messages.
-    var pendingReplies: [UInt32: CheckedContinuation<Result<WireReader, BusError>, Never>] = [:]
+    var pendingReplies: [Int: PendingReply] = [:]
     let pendingCalls: PendingCalls
     /// The long answers that wait; first in, first out.
     var longAnswers: [LongAnswer] = []
@@ -143,7 +142,7 @@ public actor Connection {
     public func close() {
         guard let link else { return }
         _ = pendingCalls.cancelAll()
-        for reply in pendingReplies.values { reply.resume(returning: .failure(.connectionClosed)) }
+        for reply in pendingReplies.values { reply.abandon(.connectionClosed) }
         pendingReplies = [:]
         for subscription in subscriptions.values { subscription.queue.finish() }
         subscriptions = [:]

@@ -85,7 +85,8 @@ extension Link {
         )
     }
 
-    /// Receives every message except calls of `Peer`, which libdbus answers itself.
+    /// Receives every message except replies to pending calls and calls of `Peer`, which libdbus
+    /// answers itself.
     static let filter: DBusHandleMessageFunction = { _, message, context in
         guard let message, let owner = Link.link(context)?.owner else {
             return DBUS_HANDLER_RESULT_NOT_YET_HANDLED

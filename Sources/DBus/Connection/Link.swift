@@ -71,17 +71,11 @@ final class Link {
 
     /// Queues a message, and writes as much of it as the socket takes now.
     ///
-    /// - Returns: The serial of the message, which an answer to it carries.
     /// - Throws: `Disconnected`, where libdbus itself would report success and drop the message.
-    @discardableResult
-    func send(_ message: borrowing Message) throws(BusError) -> UInt32 {
+    func send(_ message: borrowing Message) throws(BusError) {
         guard isConnected else { throw .connectionClosed }
         let message = message.pointer
-        var serial: UInt32 = 0
-        try libdbus.check("dbus_connection_send") {
-            dbus_connection_send(pointer, message, &serial)
-        }
-        return serial
+        try libdbus.check("dbus_connection_send") { dbus_connection_send(pointer, message, nil) }
     }
 
     /// Closes the connection and removes its watches; further calls do nothing.

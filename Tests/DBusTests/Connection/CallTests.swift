@@ -5,7 +5,24 @@ import iDownTesting
 
 @testable import DBus
 
+extension Connection {
+    /// Returns the answer of the bus, after it has certainly come: answers of the bus keep their order.
+    fileprivate func answerBeforeWait() async throws -> Result<WireReader, BusError> {
+        let bus: BusName = "org.freedesktop.DBus"
+        let message = try Message(call: bus, "/", "org.freedesktop.DBus", "GetId", libdbus: libdbus)
+        let id = try send(message, timeout: .seconds(10))
+        _ = try await call(bus, "/", "org.freedesktop.DBus", "GetId")
+        return await answer(to: id)
+    }
+}
+
 @Suite struct CallTests {
+    @Test func `an answer that comes before anybody waits for it is kept`() async throws {
+        try await withServiceAndClient { _, client, _ in
+            _ = try await client.answerBeforeWait().get()
+        }
+    }
+
     /// A method that reports its start and never ends by itself.
     private func hanging(_ report: AsyncStream<Void>.Continuation) -> Interface {
         Interface(
