@@ -34,8 +34,9 @@ public struct LiveList: Sendable {
     ///
     /// False before the first news, and from the service's end until the list has caught up again.
     public private(set) var isServed = false
-    /// The tasks that did something when the service stopped answering: one that only hung tells
-    /// nothing of those that still do it.
+    /// The tasks that were doing something when the service stopped answering.
+    ///
+    /// A service that only hung does not tell again what has not changed.
     private var halted: [TaskProperties] = []
     /// The serial of the last complete answer; 0 before it, and from services without serials.
     private var serial: UInt64 = 0

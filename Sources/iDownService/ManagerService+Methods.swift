@@ -23,7 +23,7 @@ extension ManagerService {
         let id = try taskID(id)
         let owner = try await permit(call, on: [id])
         if method == .retry, owner != nil {
-            // It would make one more file.
+            // A finished file stays, and another one is made beside it.
             let record = try await coordinator.task(id).record
             if record.state == .completed {
                 try await optionChecker(for: owner).checkFolder(of: record)

@@ -28,7 +28,8 @@ package actor ManagerService {
     let departures = Departures()
     let adder = Adder()
     let probes = Probes()
-    /// The changes that wait for an earlier one of the same task; an empty line where none waits.
+    /// The changes that wait for an earlier one of the same task, oldest first; empty while only
+    /// one is under way.
     var changes: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     let handOverCalls = HandOverCalls()
     var lastShown = LastShown()

@@ -42,7 +42,7 @@ final class ListFeed {
     private var refresher: Task<Void, Never>?
     private var watcher: Task<Void, Never>?
     private var lastNews = ContinuousClock.now
-    /// Running downloads are heard of twice a second, so that a longer silence is worth a question.
+    /// The service tells of running downloads twice a second: after a longer silence it is asked.
     private static let silence: Duration = .seconds(5)
 
     /// The shortest time between two redraws of rows.
