@@ -43,7 +43,7 @@ package struct Fetch: Hashable, Sendable {
         fileprivate var tags = TagEvidence()
         /// Where the recorded validators come from; nil where that is unknown.
         fileprivate var validators: ValidatorOrigin?
-        fileprivate var shortEnd: ShortEnd?
+        fileprivate var shortEnd = ShortEnd()
         fileprivate var versions = Versions()
         fileprivate var wish = Wish()
         /// Whether one answer was to bring the file already, because of a wrong digest.
@@ -60,8 +60,9 @@ package struct Fetch: Hashable, Sendable {
 
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
-            sources.changesNextAttempt || validators != nil || tags.givenUp > 0 || shortEnd != nil
-                || !versions.givenUp.isEmpty || wish != Wish() || hasDoubtedMix
+            sources.changesNextAttempt || validators != nil || tags.givenUp > 0
+                || shortEnd != ShortEnd() || !versions.givenUp.isEmpty || wish != Wish()
+                || hasDoubtedMix
         }
     }
 
@@ -150,16 +151,6 @@ package struct Fetch: Hashable, Sendable {
         }
     }
 
-    /// The offset at which answers with the whole file, or with its end by FTP, broke off, before
-    /// the announced length if there is one, and without a byte that was not on disk yet.
-    fileprivate struct ShortEnd: Hashable, Sendable {
-        let position: Int64
-        var count: UInt32 = 0
-        /// After this many ends at the same byte the failure is final: they are no accident, even
-        /// at a host that is known and would otherwise be tried for longer.
-        static let most = RetryPolicy.tries
-    }
-
     /// A source, and the place that answered for it, which a redirect may have chosen.
     ///
     /// The query is no part of it, because links for one file often differ in a token there.
@@ -186,6 +177,9 @@ package struct Fetch: Hashable, Sendable {
     var hasSeveralVersions: Bool { learned.versions.alternate }
     /// How far the last answer that began at offset 0 is stored; by FTP, that of any offset.
     var wholeEnd: Int64 = 0
+    /// Whether the last body looks whole wherever it ends, since it has no length and no coding
+    /// (RFC 9112 section 6.3).
+    var endsAnywhere = false
 
     /// - Parameters:
     ///   - request: what the client asked for.
@@ -215,7 +209,7 @@ package struct Fetch: Hashable, Sendable {
         let isOfAnother = sources.isOfAnother(memory.sources)
         if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
         if isOfAnother || !hasFailed {
-            (learned.shortEnd, learned.wish, learned.hasDoubtedMix) = (nil, Wish(), false)
+            (learned.shortEnd, learned.wish, learned.hasDoubtedMix) = (ShortEnd(), Wish(), false)
         }
         needsOneAnswer = learned.hasDoubtedMix && segments.isEmpty
         let noted = learned.wish.noted(in: known.inNewAttempt, of: home)
@@ -525,17 +519,21 @@ package struct Fetch: Hashable, Sendable {
         guard failure.isTransient, requests[id]?.isComparing == true, wholeEnd > 0,
             wholeEnd == content.stored.end, wholeEnd < content.known.total ?? .max
         else { return failure }
-        if learned.shortEnd?.position != wholeEnd {
-            learned.shortEnd = ShortEnd(position: wholeEnd)
-        }
-        learned.shortEnd?.count += 1
-        guard let short = learned.shortEnd, short.count >= ShortEnd.most else { return failure }
+        guard learned.shortEnd.count(of: wholeEnd) >= ShortEnd.most else { return failure }
         let claim = content.known.total.map { "announces \($0) bytes" } ?? "tells no size"
         return Failure(
             .serverTruncated,
             "The server \(claim), and each of its answers ends after \(wholeEnd) bytes. Check the URL,"
                 + " or \(Failure.freshLink)"
         )
+    }
+
+    /// Whether a file that is not the right one may have been cut.
+    ///
+    /// A second body that ends at the same byte shows that the file has no more.
+    package mutating func mayBeCut() -> Bool {
+        endsAnywhere && content.size < request.expectedSize ?? .max
+            && learned.shortEnd.count(of: content.size) == 1
     }
 
     /// Stops trusting the length that an FTP server announces: it has sent more bytes than that.
@@ -604,4 +602,21 @@ private struct Mixture: Hashable, Sendable {
     let failure: Failure
     /// Nil once another answer takes the place of the bytes.
     var content: Content?
+}
+
+/// The offset at which answers with the whole file, or with its end by FTP, broke off, before the
+/// announced length if there is one, and without a byte that was not on disk yet.
+private struct ShortEnd: Hashable, Sendable {
+    private var position: Int64 = 0
+    private var count: UInt32 = 0
+    /// After this many ends at the same byte the failure is final: they are no accident, even at a
+    /// host that is known and would otherwise be tried for longer.
+    static let most = RetryPolicy.tries
+
+    /// Counts an answer that broke off here; returns how many in a row did.
+    mutating func count(of position: Int64) -> UInt32 {
+        count = position == self.position ? count + 1 : 1
+        self.position = position
+        return count
+    }
 }

@@ -176,6 +176,10 @@ actor Transfer {
             guard !controls.isStopped else { throw error }
             switch error {
             case .failed(let failure) where isComplete && failure.code.spoilsContent:
+                if attempt.fetch.mayBeCut() {
+                    try await note(total: nil)
+                    return (.failed(.endedEarly), [])
+                }
                 return (.wrongFile(failure), [])
             case .failed(let failure) where failure.code.isOfSource: return (.failed(failure), [])
             case .held(.hostRests(let time)): return (.rests(time), [])
@@ -198,8 +202,12 @@ actor Transfer {
     /// pause meanwhile does not lose the body.
     private func noteEnd() async throws(TransferEnd) {
         guard content.known.total == nil, attempt.fetch.hasDigest else { return }
+        try await note(total: content.size)
+    }
+
+    private func note(total: Int64?) async throws(TransferEnd) {
         var version = content.known
-        version.total = content.size
+        version.total = total
         try await attempt.note(version)
     }
 

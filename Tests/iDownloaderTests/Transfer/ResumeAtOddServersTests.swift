@@ -217,6 +217,41 @@ import iDownloader
         }
     }
 
+    /// `knows` is what tells that the file is not whole; `isWrong` says that the host has another
+    /// file than the expected one.
+    @Test(arguments: ["digest", "size"], [false, true])
+    func `a body without a length counts as cut until a second one ends at the same byte`(
+        knows: String,
+        isWrong: Bool
+    ) async throws {
+        let cuts = isWrong ? [Sample.cut] : [100_000, Sample.cut, Self.count]
+        try await withServer({ request in
+            let end = cuts[min(request.number, cuts.count) - 1]
+            let head = Step.head("200 OK", [("ETag", "\"v1\"")])
+            return [head, .sendPattern(Self.content, 0..<end), .close]
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin")) {
+                    if knows == "digest" {
+                        $0.checksum = Checksum.Algorithm.sha256.checksum(of: Self.content)
+                    } else {
+                        $0.expectedSize = Int64(Self.count)
+                    }
+                }
+                for cut in cuts.prefix(2) where cut < Self.count {
+                    try await site.run(journal)
+                    expectFailure(.serverTruncated, isTransient: true, site, journal)
+                    #expect(journal.record.segments.prefixLength == Int64(cut))
+                }
+                try await site.run(journal)
+                guard isWrong else { return expectComplete(Self.content, site, journal) }
+                let code: FailureCode = knows == "digest" ? .checksumMismatch : .sizeMismatch
+                expectFailure(code, isTransient: false, site, journal)
+                #expect(server.requests.count == 2)
+            }
+        }
+    }
+
     /// A network of caches passes a file on as a whole while it does not have it yet.
     @Test func `a host that ignored ranges once is asked for one again`() async throws {
         try await withServer({ request in
