@@ -99,7 +99,7 @@ extension TaskProperties.Hold {
     package var title: String {
         switch self {
         case .queue: translated("Waits for a free slot")
-        case .retry: translated("Tries again soon")
+        case .retry: translated("Tries again later")
         case .offline: translated("Waits for a network")
         case .metered: translated("Waits for a network that is not metered")
         case .battery: translated("Waits for the battery to be charged")

@@ -9,7 +9,7 @@ final class DetailsPane {
     let box: Object
     private let client: ManagerClient
     private let tasks: TaskActions
-    private let title = Object.label(classes: ["title-3"], ["wrap": true, "wrap-mode": 2])
+    private let title = Object.wrappedName(classes: ["title-3"])
     private let picture = Drawing(height: 40)
     private let plot = Drawing(height: 70)
     private let facts = Object(gtk_grid_get_type(), ["column-spacing": 12, "row-spacing": 4])
@@ -167,10 +167,9 @@ final class DetailsPane {
         }
         for (row, fact) in facts.enumerated() {
             let name = Object.label(fact.title, classes: ["dim-label"], ["yalign": 0.0])
-            let value = Object.label(
-                fact.text.description,
-                ["wrap": true, "wrap-mode": 2, "selectable": true, "hexpand": true]
-            )
+            let value = Object.wrappedName(fact.text.description)
+            value.set("selectable", true)
+            value.set("hexpand", true)
             gtk_grid_attach(self.facts.to(), name.widget, 0, gint(row), 1, 1)
             gtk_grid_attach(self.facts.to(), value.widget, 1, gint(row), 1, 1)
         }

@@ -60,6 +60,8 @@ final class Dialog {
             object.to(),
             Object.box(vertical: true, spacing: 0, [header, .scrolled(clamp)]).widget
         )
+        // Enter in a text field presses the button.
+        gtk_window_set_default_widget(object.to(), button.widget)
         // The dialog lives as long as its window: the handlers hold it.
         button.on("clicked") { _ in
             self.isAtWork = true

@@ -35,7 +35,7 @@ final class EditDialog {
             button: translated("Apply"),
             [
                 tasks.pulse.banner(),
-                .label(name, classes: ["heading"], ["wrap": true, "wrap-mode": 2]), form.box,
+                .wrappedName(name, classes: ["heading"]), form.box,
             ]
         )
         link.text = isForLink ? "" : task.url

@@ -43,7 +43,10 @@ final class Field {
             source = Object(gtk_text_view_get_buffer(view.to()))
             spoken = [view]
         } else {
-            row = Object(adw_entry_row_get_type(), ["title": .text(title.escaped)])
+            row = Object(
+                adw_entry_row_get_type(),
+                ["title": .text(title.escaped), "activates-default": true]
+            )
             source = row
             spoken = [row, Object(gtk_editable_get_delegate(row.opaque))]
         }

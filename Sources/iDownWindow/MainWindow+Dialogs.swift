@@ -6,7 +6,10 @@ import iDownView
 
 // The dialogs of the application's menu.
 extension MainWindow {
-    func openPreferences() { Preferences(client, tasks, over: object).present() }
+    func openPreferences() {
+        let preferences = Preferences(client, tasks, over: object)
+        open { () throws(ManagerError) in try await preferences.present() }
+    }
 
     func openAbout() {
         let about = Object(

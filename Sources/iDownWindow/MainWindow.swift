@@ -14,8 +14,8 @@ final class MainWindow {
     let client: ManagerClient
     private let announcer: Announcer
     private let feed: ListFeed
-    /// Whether a dialog waits for its download.
-    private var isOpeningEdit = false
+    /// Whether a dialog waits for the service before it opens.
+    private var isOpening = false
     private let pane: ListPane
     private let details: DetailsPane
     let tasks: TaskActions
@@ -428,15 +428,21 @@ extension MainWindow {
     }
 
     private func openEditDialog(_ id: String, isForLink: Bool) {
-        guard !isOpeningEdit else { return }
-        isOpeningEdit = true
-        let client = client
+        let (client, tasks, window) = (client, tasks, object)
+        open { () throws(ManagerError) in
+            let task = try await client.getTask(id)
+            EditDialog(client, tasks, task, over: window, isForLink: isForLink).present()
+        }
+    }
+
+    /// Opens a dialog that asks the service first, unless another one is about to open.
+    func open(_ dialog: @escaping () async throws(ManagerError) -> Void) {
+        guard !isOpening else { return }
+        isOpening = true
+        tasks.pulse.check()
         Task {
-            defer { isOpeningEdit = false }
-            do throws(ManagerError) {
-                let task = try await client.getTask(id)
-                EditDialog(client, tasks, task, over: object, isForLink: isForLink).present()
-            } catch { tasks.say(error.text) }
+            defer { isOpening = false }
+            do throws(ManagerError) { try await dialog() } catch { tasks.say(error.text) }
         }
     }
 }

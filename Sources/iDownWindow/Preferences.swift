@@ -34,23 +34,19 @@ final class Preferences {
         ).adding(["preferences"])
     }
 
-    func present() {
-        Task {
-            do throws(ManagerError) {
-                build(try await client.settings())
-                window.on("destroy") { _ in
-                    self.isClosed = true
-                    self.shows = [:]
-                }
-                // Settings may have changed elsewhere while the window was in the background.
-                window.onChange(of: "is-active") {
-                    if self.window.flag("is-active") { Task { await self.renew() } }
-                }
-                isShowing = false
-                window.nameParts()
-                gtk_window_present(window.to())
-            } catch { tasks.say(error.text) }
+    func present() async throws(ManagerError) {
+        build(try await client.settings())
+        window.on("destroy") { _ in
+            self.isClosed = true
+            self.shows = [:]
         }
+        // Settings may have changed elsewhere while the window was in the background.
+        window.onChange(of: "is-active") {
+            if self.window.flag("is-active") { Task { await self.renew() } }
+        }
+        isShowing = false
+        window.nameParts()
+        gtk_window_present(window.to())
     }
 
     private func build(_ settings: [(setting: Setting, content: Setting.Content)]) {

@@ -31,6 +31,17 @@ extension Object {
         return label.adding(classes)
     }
 
+    /// Makes a label for a name, a path or a URL, which is broken anywhere, and without hyphens,
+    /// which would look like a part of it.
+    static func wrappedName(_ text: String = "", classes: [String] = []) -> Object {
+        let label = label(text, classes: classes, ["wrap": true, "wrap-mode": 2])
+        let attributes = pango_attr_list_new()
+        pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(0))
+        gtk_label_set_attributes(label.opaque, attributes)
+        pango_attr_list_unref(attributes)
+        return label
+    }
+
     /// Makes a label of one line, which is cut if there is too little room.
     static func line(
         characters: Int = -1,

@@ -710,6 +710,21 @@ class Failing(Case):
         self.window.gone(silence)
         self.window.find(lambda text: text.endswith("/unasked.bin"), self.Role.LABEL)
 
+    def test_a_window_that_waits_for_the_service_opens_once(self):
+        self.add("any.bin")
+        service = self.desktop.service()
+        for pid in service:
+            kill(pid, signal.SIGSTOP)
+        try:
+            for _ in range(3):
+                shared["module"].activate("app.preferences")
+            self.window.find("idown does not answer. What is shown may be out of date.")
+        finally:
+            for pid in service:
+                kill(pid, signal.SIGCONT)
+        self.window.find("Preferences", self.Role.FRAME).act("window.close")
+        self.window.gone("Preferences", self.Role.FRAME)
+
 
 class Closing(Case):
     def test_what_waits_for_its_message_is_done_when_the_window_closes(self):
@@ -1484,6 +1499,16 @@ class Keys(Case):
         wait(lambda: picture.is_seen, "the details")
         self.desktop.keys("alt+Return")
         wait(lambda: not picture.is_seen, "the end of the details")
+
+    def test_enter_gives_a_fresh_link(self):
+        self.add("entered.bin", "paused")
+        self.window.row("entered.bin", "Paused").act("row.fresh-link")
+        self.window.find("A Fresh Link", self.Role.FRAME)
+        self.desktop.focus("A Fresh Link")
+        self.desktop.mouse("type", self.serve("other.bin", seed=4))
+        self.desktop.keys("Return")
+        self.window.gone("A Fresh Link", self.Role.FRAME)
+        wait(lambda: self.task("entered.bin")["URL"].endswith("/other.bin"), "the link")
 
     def test_delete_offers_to_undo(self):
         self.add("delete.bin")
