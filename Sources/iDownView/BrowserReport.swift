@@ -15,19 +15,30 @@ package struct BrowserReport: Codable, Hashable, Sendable {
     package let host: String
     /// The path of the extension; empty if none was found.
     package let `extension`: String
+    /// The folder of the extension, where no package brings it and the user has to load it; else
+    /// empty.
+    package let folder: String
 
     enum CodingKeys: String, CodingKey {
         case browser = "Browser"
         case kind = "Kind"
         case host = "Host"
         case `extension` = "Extension"
+        case folder = "Folder"
     }
 
-    package init(browser: String, kind: Kind, host: String, extension: String) {
+    package init(
+        browser: String,
+        kind: Kind,
+        host: String = "",
+        extension: String = "",
+        folder: String = ""
+    ) {
         self.browser = browser
         self.kind = kind
         self.host = host
         self.extension = `extension`
+        self.folder = folder
     }
 
     /// Reads the output of `idown browser status --json`; nil if it is not a report.
@@ -40,7 +51,9 @@ package struct BrowserReport: Codable, Hashable, Sendable {
 
     /// What is in place, and what is missing.
     package var text: String {
-        let values = ["browser": browser, "kind": kind == .flatpak ? "Flatpak" : "Snap"]
+        let values = [
+            "browser": browser, "kind": kind == .flatpak ? "Flatpak" : "Snap", "folder": folder,
+        ]
         return switch (kind, host.isEmpty, `extension`.isEmpty) {
         case (.flatpak, _, _), (.snap, _, _):
             translated("{browser} ({kind}): its sandbox lets it start no other program", values)
@@ -48,6 +61,11 @@ package struct BrowserReport: Codable, Hashable, Sendable {
         case (.system, true, false):
             translated(
                 "{browser}: the extension may not start idown; use: idown browser enable",
+                values
+            )
+        case (.system, _, true) where !folder.isEmpty:
+            translated(
+                "{browser}: the extension is missing; on the page chrome://extensions turn on Developer mode and load the folder {folder}",
                 values
             )
         case (.system, false, true):

@@ -12,8 +12,10 @@ struct BrowserCommand: ParsableCommand {
         discussion: """
             A browser needs two things: idown's extension for Chromium and Firefox, and a manifest \
             that names idown as the program which the extension may start. The package \
-            idown-browser brings both for all users. idown browser enable puts the manifest alone \
-            into your own folders; nothing of another user or of the system is changed.
+            idown-browser brings both for all users; Chrome, Edge, Brave and Vivaldi have to load \
+            the extension from a folder, which idown browser status names. idown browser enable \
+            puts the manifest alone into your own folders; nothing of another user or of the system \
+            is changed.
 
             Browsers in a sandbox, from Flatpak or Snap, cannot start idown.
 
@@ -40,13 +42,12 @@ struct BrowserCommand: ParsableCommand {
                 throw ExitStatus.failed.exit
             }
             let setup = BrowserSetup(DesktopFolders())
-            let written = try Output.reportingErrors {
-                try setup.enable(program)
-            }
+            let (written, failure) = setup.enable(program)
             for path in written { Output.talk("written: \(CellText(path))") }
             let reports = setup.reports()
             if reports.isEmpty { Output.talk("no browser was found that idown knows") }
             for report in reports where !report.isReady { Output.talk(report.text) }
+            try Output.reportingErrors { if let failure { throw failure } }
         }
     }
 
@@ -80,8 +81,8 @@ struct BrowserCommand: ParsableCommand {
 
         @Flag(
             help: """
-                Print a JSON array: Browser, Kind (system, flatpak or snap), and the paths Host and \
-                Extension.
+                Print a JSON array: Browser, Kind (system, flatpak or snap), and the paths Host, \
+                Extension and Folder, from which the extension has to be loaded by hand.
                 """
         )
         var json = false

@@ -113,7 +113,43 @@ struct BrowserCommandTests {
             let enabled = try await idown("browser", "enable", home: home)
             #expect(enabled.status == .exited(1), "\(enabled)")
             #expect(enabled.standardError.contains("NativeMessagingHosts"), "\(enabled)")
+            let written = "written: \(home)/\(Self.firefox)"
+            #expect(enabled.standardError.contains(written), "\(enabled)")
             #expect(try await hosts(in: home)["Chromium"] == "")
+        }
+    }
+
+    @Test func `a browser that takes extensions from a shop only is told the folder to load`()
+        async throws
+    {
+        try await withTemporaryFolder { home in
+            let profile = "\(home)/config/google-chrome/Default"
+            let folder = "\(home)/share/webext/idown"
+            for path in [profile, folder] {
+                try FileManager.default.createDirectory(
+                    atPath: path,
+                    withIntermediateDirectories: true
+                )
+            }
+            func browser(_ words: String...) async throws -> String {
+                try await ChildProcess.run(
+                    try BuiltProgram("idown").path,
+                    ["browser"] + words,
+                    environment: [
+                        "HOME": home, "XDG_CONFIG_HOME": "\(home)/config",
+                        "XDG_DATA_DIRS": "\(home)/share",
+                    ]
+                ).standardOutput
+            }
+            #expect(try await browser("status").contains("load the folder \(folder)\n"))
+            try TestFile.write("{}", to: "\(folder)/manifest.json")
+            let manifest = try await browser("manifest", "chromium", "/idown")
+            let id = try #require(manifest.firstMatch(of: /chrome-extension:\/\/([a-p]+)/)).1
+            try TestFile.write(
+                #"{"extensions":{"settings":{"\#(id)":{"path":"\#(folder)"}}}}"#,
+                to: "\(profile)/Secure Preferences"
+            )
+            #expect(try await !browser("status").contains("is missing"))
         }
     }
 }

@@ -148,7 +148,9 @@ struct WordingTests {
     }
 
     @Test func `a report on browsers is read and told`() throws {
-        let json = #"[{"Browser":"Firefox","Extension":"","Host":"/h","Kind":"system"}]"#
+        let json = """
+            [{"Browser":"Firefox","Extension":"","Folder":"","Host":"/h","Kind":"system"}]
+            """
         let reports = try #require(BrowserReport.all(in: json))
         #expect(
             BrowserReport.text(of: reports)

@@ -22,7 +22,8 @@ struct BrowserSetup {
                         browser: browser.name,
                         kind: .system,
                         host: works(manifest(browser)) ? manifest(browser) : "",
-                        extension: ownExtension(browser) ?? ""
+                        extension: ownExtension(browser) ?? "",
+                        folder: browser.systemExtension == nil ? folderToLoad ?? "" : ""
                     )
                 )
             }
@@ -34,16 +35,15 @@ struct BrowserSetup {
 
     /// Returns the report on a sandboxed browser, which cannot start a program outside its sandbox.
     private func sandboxed(_ browser: Browser, _ kind: BrowserReport.Kind) -> BrowserReport {
-        BrowserReport(browser: browser.name, kind: kind, host: "", extension: "")
+        BrowserReport(browser: browser.name, kind: kind)
     }
 
     // MARK: Changing
 
     /// Puts the manifest into the user's own folder of every browser that finds none that works.
     ///
-    /// - Returns: The files that were written.
-    /// - Throws: `TextFile.Failure`, after all browsers were tried.
-    func enable(_ program: String) throws(TextFile.Failure) -> [String] {
+    /// - Returns: The files that were written, and the first failure.
+    func enable(_ program: String) -> (written: [String], failure: TextFile.Failure?) {
         var written: [String] = []
         var failure: TextFile.Failure?
         for browser in Browser.all where isInstalled(browser) {
@@ -59,8 +59,7 @@ struct BrowserSetup {
                 failure = failure ?? error
             }
         }
-        if let failure { throw failure }
-        return written
+        return (written, failure)
     }
 
     /// Removes the manifest from the user's own folders.
@@ -140,10 +139,28 @@ struct BrowserSetup {
             case .chromium: ["Extensions/\(BrowserExtension.chromiumID)"]
             case .mozilla: ["", ".xpi"].map { "extensions/\(BrowserExtension.mozillaID)\($0)" }
             }
-        return profiles(browser).flatMap { profiles in
-            DesktopFolders.names(in: profiles).flatMap { profile in
-                places.map { "\(profiles)/\(profile)/\($0)" }
-            }
-        }.first { access($0, F_OK) == 0 }
+        let profiles = profiles(browser).flatMap { profiles in
+            DesktopFolders.names(in: profiles).map { "\(profiles)/\($0)" }
+        }
+        return profiles.flatMap { profile in places.map { "\(profile)/\($0)" } }
+            .first { access($0, F_OK) == 0 } ?? profiles.compactMap(loadedExtension).first
+    }
+
+    /// Returns the folder from which the user has loaded the extension into a profile of Chromium's
+    /// family.
+    private func loadedExtension(_ profile: String) -> String? {
+        struct Extension: Decodable { let path: String? }
+        struct Extensions: Decodable { let settings: [String: Extension]? }
+        struct Preferences: Decodable { let extensions: Extensions? }
+        return ["Secure Preferences", "Preferences"].lazy.compactMap { name in
+            let text = (try? TextFile.read("\(profile)/\(name)")).flatMap(\.self) ?? ""
+            return try? JSONDecoder().decode(Preferences.self, from: Data(text.utf8))
+        }.compactMap { $0.extensions?.settings?[BrowserExtension.chromiumID]?.path }
+            .first { access("\($0)/manifest.json", F_OK) == 0 }
+    }
+
+    /// The extension that a package has installed for those browsers that do not load it themselves.
+    private var folderToLoad: String? {
+        folders.dataFolders.map { "\($0)/webext/idown" }.first { access($0, F_OK) == 0 }
     }
 }
