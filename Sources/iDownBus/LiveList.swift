@@ -159,6 +159,21 @@ public enum ListNews: Sendable {
     case left
     /// The service is on the bus again; the changes made meanwhile follow.
     case came
+
+    /// Reads a signal; nil for one that this version does not know, and for that of many added
+    /// tasks, whose names and URLs it does not contain.
+    fileprivate init?(_ signal: SignalMessage) {
+        typealias Known = Contract.Signal
+        if let event = ManagerEvent(signal) {
+            self = .event(event)
+        } else if let (ids, state, common, _) = Known.tasksChanged.contents(of: signal) {
+            self = .changed(ids, state, common)
+        } else if let (ids, _) = Known.tasksRemoved.contents(of: signal) {
+            self = .removed(ids)
+        } else {
+            return nil
+        }
+    }
 }
 
 /// The news of the list; one task may iterate over them.
@@ -273,9 +288,10 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 (reading, isBehind) = (nil, !isNextKnown)
                 isNextKnown = false
             case .signal(let signal):
-                let news = ManagerNews(signal)
-                rest = [news?.ofList].compactMap(\.self)
-                guard case .added(let ids, _) = news else { break }
+                rest = [ListNews(signal)].compactMap(\.self)
+                guard let (ids, _, _) = Contract.Signal.tasksAdded.contents(of: signal) else {
+                    break
+                }
                 guard sequence.asks else {
                     rest = [.anew]
                     break

@@ -6,15 +6,16 @@ public import DBus
 ///
 /// A call starts the service if it is not running. If the service ends during a call, the call is
 /// repeated with the next service. To follow a download without missing a change, first ask for
-/// ``events()``, then add the download or list the tasks.
+/// ``newsFromNow()``, then add the download or list the tasks.
 ///
 /// ```swift
 /// import iDownBus
 ///
 /// let manager = try await ManagerClient.connect()
-/// let events = try await manager.events()
+/// let news = try await manager.newsFromNow()
 /// let id = try await manager.addURL("https://example.org/image.iso")
-/// follow: for try await event in events where event.id == id {
+/// follow: for try await one in news {
+///     guard case .event(let event) = one, event.id == id else { continue }
 ///     switch event {
 ///     case .added(let task):
 ///         print("added:", task.url)
@@ -102,18 +103,6 @@ public struct ManagerClient: Sendable {
 
     /// Closes the connection; pending calls fail, and sequences of events end.
     public func close() async { await manager.connection.close() }
-
-    /// Returns the signals about all tasks, from the moment this method returns.
-    ///
-    /// - Returns: A sequence for one task to iterate over.
-    public func events() async throws(ManagerError) -> ManagerEvents {
-        try await asking { () throws(BusError) in
-            ManagerEvents(
-                signals: try await manager.messages().map { ManagerNews($0) },
-                client: self
-            )
-        }
-    }
 
     /// Returns the comings (true) and goings (false) of the service, from the moment this method
     /// returns.

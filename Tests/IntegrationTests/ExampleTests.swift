@@ -14,10 +14,11 @@ struct ExampleTests {
         defer { host.stop() }
         try await withService { service in
             let manager = try await ManagerClient.connect(to: .address(service.bus.address))
-            let events = try await manager.events()
+            let news = try await manager.newsFromNow()
             let id = try await manager.addURL(host.url("/image.iso"))
             var printed: [String] = []
-            follow: for try await event in events where event.id == id {
+            follow: for try await one in news {
+                guard case .event(let event) = one, event.id == id else { continue }
                 switch event {
                 case .added(let task):
                     printed.append("added: \(task.url)")

@@ -59,7 +59,7 @@ struct GuaranteeTests {
         try await withService { service in
             let connection = try await Connection.open(.address(service.bus.address))
             let client = ManagerClient(connection)
-            let events = try await client.events()
+            let news = try await client.newsFromNow()
             var options = AddOptions()
             options.paused = true
             let urls = (1...1000).map { "http://127.0.0.1:9/a-rather-long-name-\($0)" }
@@ -68,11 +68,11 @@ struct GuaranteeTests {
             // What has not arrived by now is not counted.
             await connection.close()
             var (added, cancelled): (Set<String>, Set<String>) = ([], [])
-            for try await event in events {
-                switch event {
-                case .added(let task): added.insert(task.id)
-                case .changed(let id, .cancelled, _): cancelled.insert(id)
-                case .changed, .removed: break
+            for try await one in news {
+                switch one {
+                case .event(.added(let task)): added.insert(task.id)
+                case .event(.changed(let id, .cancelled, _)): cancelled.insert(id)
+                default: break
                 }
             }
             #expect(added == Set(ids))
