@@ -86,24 +86,13 @@ extension BusAnnouncer {
     /// Tells of a new object.
     private func tellObject(_ task: TaskProperties) {
         guard isWatched, let path = TaskPath(id: task.id)?.objectPath else { return }
-        send { connection throws(BusError) in
-            try connection.emitInterfacesAdded(
-                path,
-                [Contract.taskInterface.rawValue: task],
-                from: Contract.managerPath
-            )
-        }
+        let interfaces = [Contract.taskInterface.rawValue: task]
+        emit(Interface.interfacesAdded, written: WireWriter(path, interfaces))
     }
 
     private func tellRemoval(of id: TaskID) {
         guard isWatched, let path = TaskPath(id: id.description)?.objectPath else { return }
-        send { connection throws(BusError) in
-            try connection.emitInterfacesRemoved(
-                [Contract.taskInterface],
-                of: path,
-                from: Contract.managerPath
-            )
-        }
+        emit(Interface.interfacesRemoved, path, [Contract.taskInterface.rawValue])
     }
 
     /// Tells a change by the manager's signal.
@@ -196,17 +185,6 @@ extension BusAnnouncer {
         _ contents: repeat each Content
     ) {
         emit(signal, written: WireWriter(repeat each contents))
-    }
-
-    /// Sends a signal whose contents are already encoded.
-    private func emit<each Content: BusType>(
-        _ signal: Signal<repeat each Content>,
-        at path: ObjectPath = Contract.managerPath,
-        written contents: WireWriter
-    ) {
-        send { connection throws(BusError) in
-            try connection.emit(signal.interface, signal.member, at: path, contents)
-        }
     }
 }
 

@@ -188,14 +188,8 @@ package actor BusAnnouncer: Announcing {
         invalidated: [String] = [],
         of interface: InterfaceName = Contract.managerInterface
     ) {
-        send { connection throws(BusError) in
-            try connection.emitPropertiesChanged(
-                interface,
-                at: Contract.managerPath,
-                changed: changed,
-                invalidated: invalidated
-            )
-        }
+        let contents = WireWriter(interface.rawValue, changed, invalidated)
+        emit(Interface.propertiesChanged, written: contents)
     }
 
     // MARK: Sending
@@ -252,10 +246,16 @@ package actor BusAnnouncer: Announcing {
         }
     }
 
-    /// Sends without a suspension, so that announcements keep their order.
-    func send(_ body: @Sendable (isolated Connection) throws(BusError) -> Void) {
+    /// Sends a signal whose contents are already encoded, without a suspension, so that
+    /// announcements keep their order.
+    func emit<each Content: BusType>(
+        _ signal: Signal<repeat each Content>,
+        at path: ObjectPath = Contract.managerPath,
+        written contents: WireWriter
+    ) {
+        let (interface, member) = (signal.interface, signal.member)
         do {
-            try connection.assumeIsolated { try body($0) }
+            try connection.assumeIsolated { try $0.emit(interface, member, at: path, contents) }
         } catch {
             log.debug("an announcement could not be sent: \(error)")
         }

@@ -3,9 +3,8 @@
 extension Interface {
     /// `org.freedesktop.DBus.ObjectManager`: all objects below the one that has this interface.
     ///
-    /// The code that adds or removes an object announces it with
-    /// ``Connection/emitInterfacesAdded(_:_:from:)`` or
-    /// ``Connection/emitInterfacesRemoved(_:of:from:)``.
+    /// The code that adds or removes an object announces it with ``interfacesAdded`` or
+    /// ``interfacesRemoved``, from the path of the object with this interface.
     ///
     /// - Parameters:
     ///   - errors: Converts the errors that `objects` throws into error replies.
@@ -31,48 +30,19 @@ extension Interface {
         )
     }
 
-    fileprivate static let objectManagerName: InterfaceName = "org.freedesktop.DBus.ObjectManager"
-    fileprivate static let interfacesAdded = Signal<ObjectPath, [String: [String: Value]]>(
+    private static let objectManagerName: InterfaceName = "org.freedesktop.DBus.ObjectManager"
+
+    /// Announces a new object: its path, and its interfaces by name, each with all properties.
+    public static let interfacesAdded = Signal<ObjectPath, [String: [String: Value]]>(
         objectManagerName,
         "InterfacesAdded",
         arguments: ["object_path", "interfaces_and_properties"]
     )
-    fileprivate static let interfacesRemoved = Signal<ObjectPath, [String]>(
+
+    /// Announces that an object is gone: its path, and the names of the interfaces that it had.
+    public static let interfacesRemoved = Signal<ObjectPath, [String]>(
         objectManagerName,
         "InterfacesRemoved",
         arguments: ["object_path", "interfaces"]
     )
-}
-
-extension Connection {
-    /// Announces a new object.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the object.
-    ///   - interfaces: The object's interfaces by name, each with all properties as `a{sv}`.
-    ///   - manager: The path of the object with the ObjectManager interface.
-    /// - Throws: The errors of ``emit(_:at:_:)``.
-    public func emitInterfacesAdded(
-        _ path: ObjectPath,
-        _ interfaces: [String: some BusType],
-        from manager: ObjectPath
-    ) throws(BusError) {
-        let signal = Interface.interfacesAdded
-        try emit(signal.interface, signal.member, at: manager, WireWriter(path, interfaces))
-    }
-
-    /// Announces that an object is gone.
-    ///
-    /// - Parameters:
-    ///   - interfaces: The interfaces that the object had.
-    ///   - path: The path of the object.
-    ///   - manager: The path of the object with the ObjectManager interface.
-    /// - Throws: The errors of ``emit(_:at:_:)``.
-    public func emitInterfacesRemoved(
-        _ interfaces: [InterfaceName],
-        of path: ObjectPath,
-        from manager: ObjectPath
-    ) throws(BusError) {
-        try emit(Interface.interfacesRemoved, at: manager, path, interfaces.map(\.rawValue))
-    }
 }

@@ -35,16 +35,14 @@ import iDownTesting
             try await service.export([manager], at: samplePath)
             let signals = try await SignalLog(MatchRule(path: samplePath), on: client)
             let path = try samplePath.appending("b")
-            try await service.emitInterfacesAdded(
+            try await service.emit(
+                Interface.interfacesAdded,
+                at: samplePath,
                 path,
-                ["org.example.Room1": [String: Value]()],
-                from: samplePath
+                ["org.example.Room1": [:]]
             )
-            try await service.emitInterfacesRemoved(
-                ["org.example.Room1"],
-                of: path,
-                from: samplePath
-            )
+            let names = ["org.example.Room1"]
+            try await service.emit(Interface.interfacesRemoved, at: samplePath, path, names)
             try await signals.first("the object's going") { $0.member == "InterfacesRemoved" }
             let shapes = signals.signals.map { $0.arguments.map(\.signature.rawValue).joined() }
             #expect(shapes == ["oa{sa{sv}}", "oas"])
