@@ -81,16 +81,18 @@ struct Admission {
         self.room = room - 1
         guard room <= 0 else { return try change(candidate, .held(by: obstacle)) }
         switch obstacle {
-        case .batteryLow, .wrongSettings:
+        case .hold(.battery, _), .hold(.settings, _):
             passedOver.all = true
-        case .offline, .metered:
+        case .hold(.offline, _), .hold(.metered, _):
             passedOver.remote = true
         case .hostRests:
             if let origin = candidate.origin { passedOver.origins.insert(origin) }
-        case .diskFull:
+        case .hold(.space, _):
             passedOver.directories.insert(candidate.directory)
             // The folder may be written in other bytes than an equal one in the set.
             passedOver.ids.insert(candidate.id)
+        case .hold(.queue, _), .hold(.retry, _):
+            break
         }
         return nil
     }

@@ -329,16 +329,10 @@ struct CallerProbe: Sendable {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return .unreadable
         }
+        // One read brings the whole of so short a file, and of a file in `/proc`.
         var bytes = [UInt8](repeating: 0, count: maximumFileSize)
-        var length = 0
-        while length < bytes.count {
-            let count = bytes.withUnsafeMutableBytes { buffer in
-                Glibc.read(file, buffer.baseAddress.map { $0 + length }, buffer.count - length)
-            }
-            guard count >= 0 else { return .unreadable }
-            guard count > 0 else { break }
-            length += count
-        }
-        return .text(String(decoding: bytes.prefix(length), as: UTF8.self))
+        let count = Glibc.read(file, &bytes, bytes.count)
+        guard count >= 0 else { return .unreadable }
+        return .text(String(decoding: bytes.prefix(count), as: UTF8.self))
     }
 }

@@ -123,11 +123,12 @@ struct Explanation {
     private var obstacleReason: Reason? {
         switch obstacle {
         case nil: nil
-        case .offline: .offline
-        case .metered: .metered
-        case .batteryLow: .battery
-        case .wrongSettings: .settings(settings)
-        case .diskFull: .space(missing: nil)
+        case .hold(.offline, _): .offline
+        case .hold(.metered, _): .metered
+        case .hold(.battery, _): .battery
+        case .hold(.settings, _): .settings(settings)
+        case .hold(.space, _): .space(missing: nil)
+        case .hold(.queue, _), .hold(.retry, _): nil
         case .hostRests(let rest): .hostRests(for: rest, at: date)
         }
     }

@@ -132,10 +132,9 @@ extension TaskSnapshot {
         var properties: Set<TaskProperty> = []
         if old.serial != new.serial { properties.insert(.serial) }
         if old.state.kind != new.state.kind { properties.insert(.state) }
-        if !old.state.isHeld(like: new.state) { properties.insert(.hold) }
-        if old.state != new.state, old.state.isBackOff || new.state.isBackOff {
-            properties.insert(.retryAt)
-        }
+        let (oldHold, newHold) = (old.state.hold, new.state.hold)
+        if oldHold?.name != newHold?.name { properties.insert(.hold) }
+        if oldHold?.retryAt != newHold?.retryAt { properties.insert(.retryAt) }
         if old.failure?.code != new.failure?.code { properties.insert(.errorCode) }
         if old.failure?.message(for: old.id) != new.failure?.message(for: new.id) {
             properties.insert(.errorMessage)
@@ -171,17 +170,5 @@ extension TaskRecord {
             && integrity == other.integrity && finishedAt == other.finishedAt
             && listedTasks == other.listedTasks
             && move == other.move && destination == other.destination
-    }
-}
-
-extension TaskState {
-    /// Returns whether another state waits for the same condition, or neither state waits.
-    fileprivate func isHeld(like other: TaskState) -> Bool {
-        switch (self, other) {
-        case (.waiting(.retry), .waiting(.retry)): true
-        case (.waiting(let hold), .waiting(let otherHold)): hold == otherHold
-        case (.waiting, _), (_, .waiting): false
-        default: true
-        }
     }
 }

@@ -117,14 +117,7 @@ extension TaskEdit {
     ///
     /// - Throws: `deleting`, `publishing` or `moving`, where that has to end first.
     func place(of record: TaskRecord) throws(Refusal) -> Move.Place? {
-        guard let now = record.place else { return nil }
-        // Equal texts may have other bytes, in another of Unicode's forms: the file keeps those that
-        // are on record.
-        let new = Move.Place(
-            directory: directory.flatMap { $0 == now.directory ? nil : $0 } ?? now.directory,
-            name: fileName.flatMap { $0 == now.name ? nil : $0 } ?? now.name
-        )
-        guard new != now else { return nil }
+        guard record.place != nil, let new = wantedPlace(of: record) else { return nil }
         if record.isDeleting { throw .deleting }
         if case .publish = record.intent { throw .publishing }
         guard record.move == nil else { throw .moving }
@@ -152,11 +145,12 @@ extension TaskEdit {
     package func wantedPlace(of record: TaskRecord) -> Move.Place? {
         guard directory != nil || fileName != nil else { return nil }
         let now = record.place
-        guard let name = fileName ?? now?.name ?? record.request.fileName else { return nil }
-        let new = Move.Place(
-            directory: directory ?? now?.directory ?? record.request.directory,
-            name: name
-        )
+        // Equal texts may have other bytes, in another of Unicode's forms: the file keeps those that
+        // are on record.
+        let changed = { (wish: String?, old: String?) in wish == old ? old : wish ?? old }
+        guard let name = changed(fileName, now?.name) ?? record.request.fileName else { return nil }
+        let folder = changed(directory, now?.directory) ?? record.request.directory
+        let new = Move.Place(directory: folder, name: name)
         return new == now ? nil : new
     }
 }

@@ -8,27 +8,13 @@ package enum Obstacle: Hashable, Sendable {
     /// The host asked all clients to leave it alone for this long (RFC 9110 section 10.2.3), or is busy
     /// for all tasks (``HostRests``).
     case hostRests(for: Duration)
-    /// There is no network; the failure that showed it, if any.
-    case offline(Failure?)
-    /// The network is metered, and the user wants to wait for another one.
-    case metered
-    /// The battery is low, and the user wants to save it.
-    case batteryLow
-    /// The settings file is wrong, so the proxy that the user wants is unknown.
-    case wrongSettings
-    /// The file system is full; the failure says how much space is needed.
-    case diskFull(Failure)
+    /// One of ``Hold/byTheWorld``; the failure that showed it, if any. That of a full disk says how
+    /// much space is needed.
+    case hold(Hold, after: Failure? = nil)
 
     /// The name in the history.
     package var name: String {
-        switch self {
-        case .hostRests: "host-rests"
-        case .offline: "offline"
-        case .metered: "metered"
-        case .batteryLow: "battery"
-        case .wrongSettings: "settings"
-        case .diskFull: "space"
-        }
+        if case .hold(let hold, _) = self { hold.name } else { "host-rests" }
     }
 }
 
@@ -50,18 +36,11 @@ extension TaskRecord {
             waited += rest
             state = .waiting(.retry(at: now.advanced(by: rest)))
             return [.persist, .announce, .scheduleRetry(after: rest)]
-        case .offline(let failure): wait(by: .offline, after: failure)
-        case .metered: wait(by: .metered)
-        case .batteryLow: wait(by: .battery)
-        case .wrongSettings: wait(by: .settings)
-        case .diskFull(let failure): wait(by: .space, after: failure)
+        case .hold(let hold, let failure):
+            self.failure = failure ?? self.failure
+            state = .waiting(hold)
+            return [.persist, .announce]
         }
-        return [.persist, .announce]
-    }
-
-    private mutating func wait(by hold: Hold, after failure: Failure? = nil) {
-        self.failure = failure ?? self.failure
-        state = .waiting(hold)
     }
 
     /// Fails the task without another try.

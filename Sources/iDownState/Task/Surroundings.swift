@@ -34,9 +34,8 @@ package struct Surroundings: Sendable {
         let rest = ([origin] + mirrors).map { $0.flatMap { rests[$0] } ?? .zero }.min() ?? .zero
         if !hasBegun, rest > .zero { return .hostRests(for: rest) }
         guard !hasFile, fullDirectories.contains(directory) else { return nil }
-        return .diskFull(
-            Failure(.fileNoSpace, "The disk is full.", neededSpace: SpacePolicy.reserve)
-        )
+        let failure = Failure(.fileNoSpace, "The disk is full.", neededSpace: SpacePolicy.reserve)
+        return .hold(.space, after: failure)
     }
 
     /// Returns what has to end even a running transfer; nil where nothing does.
@@ -46,11 +45,11 @@ package struct Surroundings: Sendable {
     /// unknown, not even this computer is asked: its servers may be meant to be reached through the
     /// proxy.
     package func interruption(for origin: Origin?) -> Obstacle? {
-        if wishes.onSettings != nil { return .wrongSettings }
-        if isBatteryInTheWay { return .batteryLow }
+        if wishes.onSettings != nil { return .hold(.settings) }
+        if isBatteryInTheWay { return .hold(.battery) }
         guard origin?.isLoopback != true else { return nil }
-        if !conditions.isOnline || conditions.isCaptive { return .offline(nil) }
-        return isMeterInTheWay ? .metered : nil
+        if !conditions.isOnline || conditions.isCaptive { return .hold(.offline) }
+        return isMeterInTheWay ? .hold(.metered) : nil
     }
 
     /// The holds that are over, except for those for disk space, which are tracked elsewhere.
@@ -79,6 +78,6 @@ extension TransferEvent {
         guard case .failed(let failure) = self, failure.code.isOfNetwork, failure.isTransient,
             origin?.isLoopback != true
         else { return self }
-        return .held(by: .offline(failure))
+        return .held(by: .hold(.offline, after: failure))
     }
 }

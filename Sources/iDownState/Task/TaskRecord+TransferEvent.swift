@@ -109,7 +109,9 @@ extension TaskRecord {
     ) -> [Effect] {
         hostHasAnswered = hostHasAnswered || failure.isAfterAnswer
         // A full disk is not a failed try: the task waits for space.
-        if failure.neededSpace != nil { return holdTransfer(by: .diskFull(failure), at: now) }
+        if failure.neededSpace != nil {
+            return holdTransfer(by: .hold(.space, after: failure), at: now)
+        }
         // A file that failed its checksum is not published; any other may already be.
         if failure.code.spoilsContent { intent = nil }
         noteProgress()

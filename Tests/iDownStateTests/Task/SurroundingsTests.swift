@@ -23,18 +23,18 @@ import Testing
 
     @Test func `without a network only this computer is asked, and all else ends`() {
         let offline = Surroundings(conditions: Conditions(isOnline: false))
-        #expect(obstacle(offline) == .offline(nil))
-        #expect(obstacle(offline, nil) == .offline(nil))
+        #expect(obstacle(offline) == .hold(.offline))
+        #expect(obstacle(offline, nil) == .hold(.offline))
         #expect(obstacle(offline, Self.here) == nil)
-        #expect(offline.interruption(for: Self.far) == .offline(nil))
+        #expect(offline.interruption(for: Self.far) == .hold(.offline))
         #expect(offline.interruption(for: Self.here) == nil)
     }
 
     @Test func `a portal is as good as no network, and ends what runs`() {
         let captive = Surroundings(conditions: Conditions(isCaptive: true))
-        #expect(obstacle(captive) == .offline(nil))
+        #expect(obstacle(captive) == .hold(.offline))
         #expect(obstacle(captive, Self.here) == nil)
-        #expect(captive.interruption(for: Self.far) == .offline(nil))
+        #expect(captive.interruption(for: Self.far) == .hold(.offline))
         #expect(captive.interruption(for: Self.here) == nil)
     }
 
@@ -44,8 +44,8 @@ import Testing
             conditions: Conditions(isMetered: true),
             wishes: HoldSettings(onMetered: isWanted)
         )
-        #expect(obstacle(metered) == (isWanted ? .metered : nil))
-        #expect(metered.interruption(for: Self.far) == (isWanted ? .metered : nil))
+        #expect(obstacle(metered) == (isWanted ? .hold(.metered) : nil))
+        #expect(metered.interruption(for: Self.far) == (isWanted ? .hold(.metered) : nil))
         #expect(obstacle(metered, Self.here) == nil)
     }
 
@@ -55,8 +55,8 @@ import Testing
             conditions: Conditions(isMetered: true, isBatteryLow: true),
             wishes: HoldSettings(onMetered: true, onLowBattery: isWanted)
         )
-        #expect(obstacle(low) == (isWanted ? .batteryLow : .metered))
-        #expect(obstacle(low, Self.here) == (isWanted ? .batteryLow : nil))
+        #expect(obstacle(low) == (isWanted ? .hold(.battery) : .hold(.metered)))
+        #expect(obstacle(low, Self.here) == (isWanted ? .hold(.battery) : nil))
     }
 
     @Test func `an unknown proxy holds everything, this computer and what runs included`() {
@@ -65,8 +65,8 @@ import Testing
             wishes: HoldSettings(onLowBattery: true, onSettings: "Proxy must be the URL of a proxy")
         )
         for origin in [Self.far, Self.here, nil] {
-            #expect(obstacle(unknown, origin) == .wrongSettings)
-            #expect(unknown.interruption(for: origin) == .wrongSettings)
+            #expect(obstacle(unknown, origin) == .hold(.settings))
+            #expect(unknown.interruption(for: origin) == .hold(.settings))
         }
         #expect(!unknown.lifted.contains(.settings))
     }
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `a full disk holds what has no file there yet`() {
         let surroundings = Surroundings(fullDirectories: ["/full"])
-        guard case .diskFull(let failure) = obstacle(surroundings) else {
+        guard case .hold(.space, let failure?) = obstacle(surroundings) else {
             Issue.record("nothing is in the way")
             return
         }
@@ -123,7 +123,7 @@ import Testing
     func `what a missing network explains is no failed try`(code: FailureCode) {
         let failure = Failure(code, "?", isTransient: true)
         let event = TransferEvent.failed(failure)
-        #expect(event.whileOffline(from: Self.far) == .held(by: .offline(failure)))
+        #expect(event.whileOffline(from: Self.far) == .held(by: .hold(.offline, after: failure)))
         #expect(event.whileOffline(from: Self.here) == event)
     }
 

@@ -42,13 +42,14 @@ import iDownState
             case .failedSpoiling: .transfer(.failed(Sample.mismatch), of: attempt)
             case .vanished: .transfer(.failed(Sample.vanished), of: attempt)
             case .diskFilled: .transfer(.failed(Sample.full), of: attempt)
-            case .disconnected: .transfer(.held(by: .offline(Sample.noName)), of: attempt)
+            case .disconnected:
+                .transfer(.held(by: .hold(.offline, after: Sample.noName)), of: attempt)
             case .postponed: .transfer(.held(by: .hostRests(for: .seconds(1))), of: attempt)
             case .heldBack: .held(by: .hostRests(for: .seconds(1)))
-            case .heldOffline: .held(by: .offline(nil))
-            case .metered: .held(by: .metered)
-            case .drained: .held(by: .batteryLow)
-            case .wrongSettings: .held(by: .wrongSettings)
+            case .heldOffline: .held(by: .hold(.offline))
+            case .metered: .held(by: .hold(.metered))
+            case .drained: .held(by: .hold(.battery))
+            case .wrongSettings: .held(by: .hold(.settings))
             case .released: .released
             }
         }

@@ -76,8 +76,9 @@ struct Walk: Sendable {
         let events: [Event] = [
             .slotGranted(order: 1), .displaced, .retryDue, .serviceStarted, .partialDeleted,
             .deletionFailed(Sample.missing, again: .seconds(5)),
-            .held(by: .offline(nil)), .held(by: .hostRests(for: .seconds(9))), .held(by: .metered),
-            .held(by: .batteryLow), .held(by: .wrongSettings), .released,
+            .held(by: .hold(.offline)), .held(by: .hostRests(for: .seconds(9))),
+            .held(by: .hold(.metered)), .held(by: .hold(.battery)), .held(by: .hold(.settings)),
+            .released,
         ]
         let disk: [Event] = [
             .partialFound(size: Sample.total), .partialFound(size: Sample.half),
@@ -93,7 +94,8 @@ struct Walk: Sendable {
             .publishing(name: Sample.name),
             .completed(name: Sample.name, size: Sample.total, .validators),
             .failed(Sample.reset), .failed(Sample.missing), .failed(Sample.mismatch),
-            .failed(Sample.vanished), .failed(Sample.full), .held(by: .offline(Sample.noName)),
+            .failed(Sample.vanished), .failed(Sample.full),
+            .held(by: .hold(.offline, after: Sample.noName)),
             .held(by: .hostRests(for: .seconds(9))),
         ]
         let older = AttemptNumber(rawValue: record.attempt.rawValue - 1)
