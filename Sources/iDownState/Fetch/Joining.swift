@@ -36,39 +36,19 @@ package struct Joining: Hashable, Sendable {
 
         package var now: Duration
         /// The bytes received, including those that are not written yet.
-        package var taken: SegmentMap
+        package var taken = SegmentMap()
         /// The progress of each connection, by its id.
-        package var progress: [Int: Progress]
+        package var progress: [Int: Progress] = [:]
         /// How many connections the user chose; nil lets ``RampUp`` find the number.
         package var chosen: Int?
         /// The most connections that this task may have.
-        package var ceiling: Int
+        package var ceiling = 1
         /// The sources of ``Fetch/partSources``, with the hosts to ask.
-        package var places: [Place]
+        package var places: [Place] = []
         /// The bytes a second that a rate limit leaves to the transfer; nil without a limit.
         package var share: Int64?
         /// Whether the rate limit holds the transfer back at this moment.
-        package var isHeldBack: Bool
-
-        package init(
-            now: Duration,
-            taken: SegmentMap,
-            progress: [Int: Progress],
-            chosen: Int? = nil,
-            ceiling: Int,
-            places: [Place],
-            share: Int64? = nil,
-            isHeldBack: Bool = false
-        ) {
-            self.now = now
-            self.taken = taken
-            self.progress = progress
-            self.chosen = chosen
-            self.ceiling = ceiling
-            self.places = places
-            self.share = share
-            self.isHeldBack = isHeldBack
-        }
+        package var isHeldBack = false
 
         /// How many more connections all hosts together allow.
         var room: Int {
@@ -260,4 +240,9 @@ package struct Joining: Hashable, Sendable {
 
     /// Records that asking again at the task's own URL has not helped.
     package mutating func failedAtHome() { hasFailedAtHome = true }
+}
+
+extension Joining.Look {
+    /// Makes a look at a moment, in which no connection has brought anything.
+    package init(at now: Duration) { self.init(now: now) }
 }

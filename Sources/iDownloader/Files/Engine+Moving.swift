@@ -150,18 +150,11 @@ private struct FileMove: Sendable {
         do throws(FileError) {
             return try await engine.inFolder(place.directory, of: record.id) { $0 }
         } catch {
-            guard made?.mark == file.mark, await !isInOldPlace() else { throw error }
+            guard made?.mark == file.mark,
+                (try? await find(file, in: record.request.directory)) != true
+            else { throw error }
             throw Unsettled()
         }
-    }
-
-    /// Whether the file certainly has its old name still.
-    private func isInOldPlace() async -> Bool {
-        let (old, file) = (entry(of: file), file)
-        let isThere = try? await engine.inFolder(record.request.directory, of: record.id) {
-            folder throws(FileError) in try folder.status(of: old, as: file) != nil
-        }
-        return isThere == true
     }
 
     /// Finishes an interrupted rename, or deletes an interrupted copy.
@@ -347,14 +340,15 @@ private struct FileMove: Sendable {
         }
     }
 
-    /// Returns whether a folder has a partial file; nil if the folder or its drive is missing.
+    /// Returns whether a folder has a file; nil if the folder or its drive is missing.
     ///
     /// - Throws: `Unsettled` if the file system does not tell.
     private func find(_ part: LocalFile, in directory: String) async throws -> Bool? {
+        let name = entry(of: part)
         do throws(FileError) {
             return try await engine.inFolder(directory, of: record.id) {
                 folder throws(FileError) -> Bool? in
-                if try folder.status(of: part.partName, as: part) != nil { return true }
+                if try folder.status(of: name, as: part) != nil { return true }
                 return folder.isElsewhere(part) ? nil : false
             }
         } catch {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Executors
 import Glibc
 import Synchronization
 
@@ -47,16 +48,9 @@ final class UserFiles: Sendable {
         var copies: [String: Copy] = [:]
         /// The files to look at next.
         var paths: [String] = []
-        /// The callers that wait for the next look, and those that wait for the one under way.
-        var waiters: [CheckedContinuation<Void, Never>] = []
-        var served: [CheckedContinuation<Void, Never>] = []
-        /// Whether ``UserFiles/watch()`` runs.
-        var isWatched = false
-
-        mutating func takeServed() -> [CheckedContinuation<Void, Never>] {
-            defer { served = [] }
-            return served
-        }
+        /// How many callers have asked for a look, and how many of them the last look serves.
+        var asked = 0
+        var served = 0
     }
 
     private static let longestLook: Duration = .seconds(2)
@@ -76,57 +70,35 @@ final class UserFiles: Sendable {
     ///
     /// - Parameter paths: the files.
     func refresh(_ paths: [String]) async {
-        guard !paths.isEmpty, !thread.isStuck(for: Self.longestLook) else { return }
-        await withCheckedContinuation { waiter in
-            let (isFirst, isWatched) = state.withLock { state in
-                state.paths = paths
-                state.waiters.append(waiter)
-                defer { state.isWatched = true }
-                return (state.waiters.count == 1, state.isWatched)
-            }
-            if isFirst { thread.async { [self] in look() } }
-            if !isWatched { Task { [self] in await watch() } }
+        guard !paths.isEmpty, !thread.isStuck(for: Self.longestLook * 0.9) else { return }
+        let number = state.withLock { state in
+            state.paths = paths
+            state.asked += 1
+            return state.asked
         }
-    }
-
-    /// Lets all callers go on where a look takes too long, until no caller waits.
-    ///
-    /// One timer serves all looks, because each start of a transfer looks.
-    private func watch() async {
-        var goesOn = true
-        while goesOn {
-            try? await Task.sleep(for: Self.longestLook / 8)
-            let isStuck = thread.isStuck(for: Self.longestLook)
-            let late = state.withLock { state in
-                defer {
-                    goesOn = !state.served.isEmpty || !state.waiters.isEmpty
-                    state.isWatched = goesOn
-                }
-                guard isStuck else { return [CheckedContinuation<Void, Never>]() }
-                defer { state.waiters = [] }
-                return state.takeServed() + state.waiters
-            }
-            for waiter in late { waiter.resume() }
+        await withTimeLimit(Self.longestLook) { [self] in
+            await thread.run { [self] in look(for: number) }
         }
     }
 
     // MARK: On the reading thread
 
-    private func look() {
-        let paths = state.withLock { state in
-            (state.served, state.waiters) = (state.waiters, [])
+    /// Looks at the files, unless a look has begun since the caller with this number asked.
+    private func look(for number: Int) {
+        let paths = state.withLock { state -> [String] in
+            guard number > state.served else { return [] }
+            state.served = state.asked
             return state.paths
         }
+        guard !paths.isEmpty else { return }
         for path in paths {
             let copy = Self.copy(of: path, unlessIn: copy(of: path))
             // Store each copy immediately: reading the next file may hang.
             state.withLock { $0.copies[path] = copy }
         }
-        let waiters = state.withLock { state in
+        state.withLock { state in
             state.copies = state.copies.filter { paths.contains($0.key) }
-            return state.takeServed()
         }
-        for waiter in waiters { waiter.resume() }
     }
 
     private static func copy(of path: String, unlessIn old: Copy?) -> Copy? {

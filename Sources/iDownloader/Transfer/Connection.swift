@@ -56,7 +56,7 @@ final class Connection {
     }
 
     /// Returns once the writer that was given up has finished its last piece.
-    func quiet() async { await formerWriter?.quiet() }
+    func quiet() async { _ = await formerWriter?.flush() }
 
     /// The shortest wait for the end of a dropped body, however fast the head came.
     private static let shortestDrain: Duration = .milliseconds(250)

@@ -543,16 +543,14 @@ extension Conversation {
                 isAwaited: engine.hosts.isAwaited(host)
             )
         }
-        let look = Joining.Look(
-            now: now,
-            taken: attempt.live.taken,
-            progress: storage.progress,
-            chosen: attempt.controls.connections,
-            ceiling: attempt.controls.connections ?? engine.connectionsPerDownload,
-            places: places,
-            share: engine.rates.share(of: task),
-            isHeldBack: engine.rates.holdsBack(task)
-        )
+        var look = Joining.Look(at: now)
+        look.taken = attempt.live.taken
+        look.progress = storage.progress
+        look.chosen = attempt.controls.connections
+        look.ceiling = attempt.controls.connections ?? engine.connectionsPerDownload
+        look.places = places
+        look.share = engine.rates.share(of: task)
+        look.isHeldBack = engine.rates.holdsBack(task)
         perform(attempt.fetch.plan(look))
     }
 

@@ -180,7 +180,7 @@ final class SegmentWriter: Sendable {
         return step
     }
 
-    /// Writes all bytes received so far.
+    /// Writes all bytes received so far; after ``giveUp()`` waits only for a write that runs.
     ///
     /// - Returns: the verdict that the transfer has to decide first; nil if all bytes are written,
     ///   or never will be (see `failure`).
@@ -210,18 +210,10 @@ final class SegmentWriter: Sendable {
         if lock.withLock({ _ in state.goOn() }) { work() } else { tell() }
     }
 
-    /// Stops all writing; a write that runs ends before ``quiet()`` returns.
+    /// Stops all writing; a write that runs ends before ``flush()`` returns.
     func giveUp() {
         lock.withLock { _ in state.isGivenUp = true }
         tell()
-    }
-
-    /// Returns once the lane does no work for this writer.
-    func quiet() async {
-        await withCheckedContinuation { continuation in
-            lock.withLock { _ in state.idlers.append(continuation) }
-            tell()
-        }
     }
 
     // MARK: The lane's work
@@ -277,7 +269,6 @@ final class SegmentWriter: Sendable {
 
     private func tell(_ news: State.News, _ listener: Listener?) {
         for waiter in news.waiters { waiter.resume(returning: news.verdict) }
-        for idler in news.idlers { idler.resume() }
         if news.isVerdictNew, let verdict = news.verdict { listener?(verdict) }
         if news.hasRoom { listener?(nil) }
     }
@@ -299,7 +290,6 @@ extension SegmentWriter {
             var isVerdictNew = false
             var hasRoom = false
             var waiters: [CheckedContinuation<Verdict?, Never>] = []
-            var idlers: [CheckedContinuation<Void, Never>] = []
         }
 
         var listener: Listener?
@@ -314,7 +304,6 @@ extension SegmentWriter {
         private(set) var waits = 0
         /// Callers that wait until all bytes before an offset are written.
         var waiters: [(end: Int64, continuation: CheckedContinuation<Verdict?, Never>)] = []
-        var idlers: [CheckedContinuation<Void, Never>] = []
         /// At most two; the second is made when the first is handed over for the first time.
         private var buffers: [UnsafeMutableRawBufferPointer] = [newBuffer()]
         /// The buffer that takes received bytes; nil while the lane has both.
@@ -486,15 +475,13 @@ extension SegmentWriter {
         /// Returns what the waiting callers have to hear, and forgets them.
         mutating func takeNews() -> News {
             var news = News(verdict: verdict)
-            let isStuck = verdict != nil || failure != nil || isGivenUp
+            let isQuiet = isGivenUp && !isWorking
+            let isStuck = verdict != nil || failure != nil || isQuiet
             for waiter in waiters where isStuck || waiter.end <= position {
                 news.waiters.append(waiter.continuation)
             }
             if !news.waiters.isEmpty { waiters.removeAll { isStuck || $0.end <= position } }
-            if !isWorking {
-                swap(&idlers, &news.idlers)
-                if isGivenUp { freeBuffers() }
-            }
+            if isQuiet { freeBuffers() }
             if isVerdictNew, listener != nil {
                 news.isVerdictNew = true
                 isVerdictNew = false
