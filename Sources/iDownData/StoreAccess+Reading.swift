@@ -187,8 +187,9 @@ extension StoreAccess {
                 guard text(row, 1) == url, isMeant(LoginKey(rawValue: text(row, 5))) else {
                     continue
                 }
-                let name: DatabaseValue = row[2]
-                let given = name.isNull ? text(row, 3) : text(row, 2)
+                // The name that clients are shown: the wanted one, that of the file, or the URL's.
+                let names = [text(row, 2), text(row, 3)].filter { !$0.isEmpty }
+                let given = names.first ?? TaskRequest(url: url, directory: "").suggestedName
                 // Compared byte by byte, because two encodings of one text are two file names.
                 guard fileName.map({ $0.utf8.elementsEqual(given.utf8) }) ?? true else { continue }
                 guard text(row, 4) == owner ?? "" else { continue }

@@ -121,7 +121,7 @@ extension Transaction {
     }
 
     /// Returns the unfinished task for the same download, resumed unless the new one is to be
-    /// paused.
+    /// paused; its file then gets the name that is asked for, whatever its server suggests.
     ///
     /// A request that may not use the user's logins resumes no task that may, unless the request is
     /// the user's own.
@@ -135,21 +135,26 @@ extension Transaction {
             keptLogins: wish.keptLogins
         )
         guard let id else { return nil }
-        guard !wish.isPaused else { return (id, nil) }
         do {
             return (
                 id,
                 try change(id) { record in
+                    let isNamed =
+                        request.fileName != nil && record.request.fileName == nil
+                        && record.file == nil
+                    if isNamed { record.request.fileName = request.fileName }
+                    guard !wish.isPaused else { return isNamed ? [.persist] : [] }
                     let usesLogins = record.request.usesStoredLogins
                     guard request.usesStoredLogins || wish.isUsersOwn || !usesLogins else {
-                        return []
+                        return isNamed ? [.persist] : []
                     }
                     // The user's own request may use logins, unlike the request of a link that came
                     // before.
                     let isLent = request.usesStoredLogins && !usesLogins
                     if isLent { record.request.usesStoredLogins = true }
                     let effects = try record.apply(.resume)
-                    return isLent && !effects.contains(.persist) ? [.persist] + effects : effects
+                    let isChanged = isLent || isNamed
+                    return isChanged && !effects.contains(.persist) ? [.persist] + effects : effects
                 }
             )
         } catch Refusal.publishing {
