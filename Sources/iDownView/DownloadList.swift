@@ -69,6 +69,9 @@ package struct DownloadList: Hashable, Sendable {
             if isOption, isLeftOut { continue }
             do throws(Mistake) {
                 isLeftOut = false
+                guard !line.contains(0) else {
+                    throw Mistake(line: number, reason: "a text must not contain U+0000")
+                }
                 if isOption {
                     try readOption(line, number)
                 } else {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// The parts of a typed URL that the command needs; the service's own parser decides whether a URL
 /// is valid.
 package struct URLText: Hashable, Sendable {
     /// In lower case.
     package let scheme: String
-    /// In lower case, without the port; an IPv6 address keeps its brackets.
+    /// In lower case and ASCII, without the port; an IPv6 address keeps its brackets.
     package let host: String
-    /// The port as typed; empty if there is none.
+    /// The port; empty if there is none, or the usual one of the scheme.
     package let port: String
     /// From the first slash on, without query and fragment; at least `/`.
     package let path: String
@@ -21,7 +23,7 @@ package struct URLText: Hashable, Sendable {
             scheme: scheme,
             host: host,
             port: port,
-            path: Self.encoded(path),
+            path: Self.encoded(Self.withoutDots(path)),
             query: Self.encoded(query)
         )
     }
@@ -59,6 +61,8 @@ package struct URLText: Hashable, Sendable {
 
     /// Splits a URL; nil for a text without scheme or host.
     package init?(_ text: String) {
+        var text = text.drop(while: \.isWhitespace)
+        while text.last?.isWhitespace == true { text.removeLast() }
         guard let end = text.firstRange(of: "://") else { return nil }
         let whole = text[end.upperBound...].prefix { $0 != "#" }
         let rest = whole.prefix { $0 != "?" }
@@ -66,11 +70,50 @@ package struct URLText: Hashable, Sendable {
         let server = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         guard let (host, port) = Self.host(of: server) else { return nil }
         scheme = text[..<end.lowerBound].lowercased()
-        self.host = host
-        self.port = port
+        self.host = Self.ascii(host)
+        let number = UInt16(port)
+        self.port = number == Self.usualPorts[scheme] ? "" : number.map { "\($0)" } ?? ""
         let path = rest[authority.endIndex...]
         self.path = path.isEmpty ? "/" : String(path)
         query = String(whole[rest.endIndex...])
+    }
+
+    private static let usualPorts: [String: UInt16] = [
+        "http": 80, "https": 443, "ftp": 21, "ftps": 990, "sftp": 22,
+    ]
+
+    /// Returns a host's name in ASCII (RFC 5891), as libcurl asks for it: idn2_lookup_u8(3).
+    ///
+    /// The library is there wherever libcurl is; without it, and for a name that has no such form,
+    /// the name itself.
+    private static func ascii(_ host: String) -> String {
+        typealias Lookup =
+            @convention(c) (
+                UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, CInt
+            ) -> CInt
+        guard !host.utf8.allSatisfy({ $0 < 0x80 }),
+            let library = dlopen("libidn2.so.0", RTLD_LAZY | RTLD_LOCAL)
+        else { return host }
+        defer { dlclose(library) }
+        guard let lookup = dlsym(library, "idn2_lookup_u8") else { return host }
+        var name: UnsafeMutablePointer<CChar>?
+        // IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL
+        guard unsafeBitCast(lookup, to: Lookup.self)(host, &name, 1 | 8) == 0, let name
+        else { return host }
+        defer { free(name) }
+        return String(cString: name)
+    }
+
+    /// Returns a path without `.` and `..` (RFC 3986, section 5.2.4).
+    private static func withoutDots(_ path: String) -> String {
+        guard path.contains("/.") else { return path }
+        var parts: [Substring] = []
+        let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for part in all where part != "." {
+            if part != ".." { parts.append(part) } else { _ = parts.popLast() }
+        }
+        if [".", ".."].contains(all.last) { parts.append("") }
+        return "/" + parts.joined(separator: "/")
     }
 
     /// Returns the text with `https://` before it; nil for a text that does not begin with a host.

@@ -42,7 +42,7 @@ struct AddCommand: AsyncParsableCommand {
         help: ArgumentHelp("List of downloads; - is standard input.", valueName: "file"),
         completion: .file()
     )
-    var inputFile: String?
+    var inputFile: [String] = []
 
     @Flag(help: "Add without starting.")
     var paused = false
@@ -60,22 +60,27 @@ struct AddCommand: AsyncParsableCommand {
     var urls: [String] = []
 
     func validate() throws {
-        if inputFile == nil, urls.isEmpty {
+        if inputFile.isEmpty, urls.isEmpty {
             throw ValidationError("give URLs, or a list of them with --input-file")
         }
-        if inputFile != nil, let option = adding.optionOfOneFile {
+        if inputFile.count > 1 {
+            throw ValidationError(
+                "give one --input-file; several can be joined: cat A B | idown add -i -"
+            )
+        }
+        if !inputFile.isEmpty, let option = adding.optionOfOneFile {
             throw ValidationError(
                 "\(option) is for one file; in a list it stands below its URL:"
                     + " out=, checksum=, and mirrors after the URL"
             )
         }
-        if inputFile != nil, adding.token != nil {
+        if !inputFile.isEmpty, adding.token != nil {
             throw ValidationError(
                 "--token is for one call; in a list it stands below its URL: token="
             )
         }
         try adding.check(urlCount: urls.count)
-        try InputFile.check(adding.request.inputs + [inputFile])
+        try InputFile.check(adding.request.inputs + inputFile)
     }
 
     func run() async throws {
@@ -87,7 +92,7 @@ struct AddCommand: AsyncParsableCommand {
             options: options,
             cookies: cookies
         )
-        let list = try inputFile.map {
+        let list = try inputFile.first.map {
             try ListImport(
                 $0,
                 defaults: options,

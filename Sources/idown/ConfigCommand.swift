@@ -213,7 +213,14 @@ struct ConfigCommand: AsyncParsableCommand {
         if setting.kind == .file, case .text(let path?) = content {
             var status = stat()
             let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-            guard isFolder || access(path, R_OK) != 0 else { return content }
+            guard isFolder || access(path, R_OK) != 0 else {
+                guard CookieFile(try InputFile.text(of: path)) != nil else {
+                    throw ValidationError(
+                        "\(name): \(CellText(path)) is not a cookie file in Netscape's format"
+                    )
+                }
+                return content
+            }
             let reason = String(cString: strerror(isFolder ? EISDIR : errno))
             throw ValidationError("\(name): \(CellText(path)) cannot be read: \(reason)")
         }

@@ -9,11 +9,11 @@ struct CookieArguments: ParsableArguments {
     @Option(
         name: [.customShort("b"), .long],
         help: ArgumentHelp(
-            "Cookies to send: name=value; name=value. Without a = it names a cookie file.",
+            "Cookies to send: name=value; repeatable. Without a = it names a cookie file.",
             valueName: "cookies"
         )
     )
-    var cookie: String?
+    var cookie: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -25,17 +25,25 @@ struct CookieArguments: ParsableArguments {
     var loadCookies: String?
 
     func validate() throws {
-        if cookie != nil, loadCookies != nil {
+        if !cookie.isEmpty, loadCookies != nil {
             throw ValidationError("give cookies by --cookie or by --load-cookies, not by both")
+        }
+        if cookie.count > 1, value == nil {
+            throw ValidationError(
+                "--cookie names one cookie file, or cookies of the form name=value"
+            )
         }
     }
 
     /// The cookies on the command line; nil if none or a file is given.
-    var value: String? { cookie.flatMap { $0.contains("=") ? $0 : nil } }
+    var value: String? {
+        let isValue = !cookie.isEmpty && cookie.allSatisfy { $0.contains("=") }
+        return isValue ? cookie.joined(separator: "; ") : nil
+    }
 
     /// The cookie file; nil where none is given.
     var path: String? {
-        loadCookies ?? cookie.flatMap { $0.contains("=") || $0.isEmpty ? nil : $0 }
+        loadCookies ?? cookie.first.flatMap { $0.contains("=") || $0.isEmpty ? nil : $0 }
     }
 
     /// Reads the cookie file; nil where none is given.

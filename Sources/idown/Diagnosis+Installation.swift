@@ -227,6 +227,15 @@ extension Diagnosis {
                 advice: "chmod 700 \(shown(path))"
             )
         }
+        let files = ["tasks.sqlite", "tasks.sqlite-wal", "lock", "next-id"].map { "\(path)/\($0)" }
+        if let file = files.first(where: { access($0, R_OK | W_OK) != 0 && errno != ENOENT }) {
+            return Finding(
+                "list's folder",
+                .wrong,
+                "the service cannot read and write \(shown(file)): \(String(cString: strerror(errno)))",
+                advice: "chown and chmod u+rw \(shown(file))"
+            )
+        }
         if let broken = damagedLists(in: path).last {
             return Finding(
                 "list's folder",

@@ -121,14 +121,19 @@ enum Diagnosis {
 
     /// Checks that the service can read the file of the cookies: access(2).
     private static func cookies(_ path: String) -> [Finding] {
-        guard access(path, R_OK) != 0 else {
+        let mistake: String
+        if access(path, R_OK) != 0 {
+            mistake = String(cString: strerror(errno))
+        } else if (try? TextFile.read(path)).flatMap(\.self).flatMap(CookieFile.init) == nil {
+            mistake = "no cookie file in Netscape's format"
+        } else {
             return [Finding("cookies", .fine, "the file can be read")]
         }
         return [
             Finding(
                 "cookies",
                 .wrong,
-                "\(shown(path)): \(String(cString: strerror(errno)))",
+                "\(shown(path)): \(mistake)",
                 advice: "export the cookies again, or use none: idown config cookie-file none"
             )
         ]

@@ -186,7 +186,7 @@ struct EditCommand: AsyncParsableCommand {
         case .nothing: options.cleared.insert(.whenDone)
         case nil: break
         }
-        if request.cookies.cookie == "" { options.cleared.insert(.cookies) }
+        if request.cookies.cookie == [""] { options.cleared.insert(.cookies) }
         options.values.cookies = request.cookies.value
         options.values.headers = try request.headers()
         if !request.header.isEmpty, options.values.headers.isEmpty {

@@ -51,6 +51,10 @@ enum Main {
     }
 
     private static func serve() async -> Int32 {
+        // It prints nothing: who waits for the end of a pipe waits for the command that started it.
+        let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        dup2(nothing, STDOUT_FILENO)
+        close(nothing)
         let log = Logger(label: "idownd") { _ in StandardErrorLog() }
         if let name = StandardFolders.unreadableVariable {
             let exit = Exit.failed("the path in \(name) is not UTF-8, which idown cannot use")

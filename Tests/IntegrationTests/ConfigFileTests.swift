@@ -119,6 +119,11 @@ struct ConfigFileTests {
             let folder = try await idown("config", "cookie-file", ".", in: service)
             #expect(folder.status == .exited(64), "\(folder)")
             #expect(folder.standardError.contains("Is a directory"), "\(folder)")
+            try TestFile.write(#"[{"name": "geheim"}]"#, to: service.home.path + "/c.json")
+            let other = try await idown("config", "cookie-file", "c.json", in: service)
+            #expect(other.status == .exited(64), "\(other)")
+            #expect(other.standardError.contains("not a cookie file"), "\(other)")
+            #expect(!other.standardError.contains("geheim"), "\(other)")
             try TestFile.write("", to: service.home.path + "/c.txt")
             let changes = [
                 ("proxy", "http://me:geheim@127.0.0.1:9", "http://me:***@127.0.0.1:9"),

@@ -168,6 +168,10 @@ struct DoctorTests {
             try await service.client.set(.cookieFile, to: .text(file))
             let before = try await idown("doctor", in: service)
             #expect(!before.standardOutput.contains("cookies"), "\(before)")
+            try TestFile.write("[]", to: file)
+            let wrong = try await idown("doctor", in: service)
+            let format = "no cookie file in Netscape's format"
+            #expect(wrong.standardOutput.contains(format), "\(wrong)")
             unlink(file)
             let told = try await idown("doctor", in: service)
             #expect(told.status == .exited(1), "\(told)")

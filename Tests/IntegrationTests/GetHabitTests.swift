@@ -83,6 +83,10 @@ struct GetHabitTests {
                     "--referrer", "http://page.example/", "-H", "@headers", "--cookie",
                     "cookies.txt",
                 ],
+                [
+                    "--referrer", "http://page.example/", "-H", "@headers", "-b", "a=1", "-b",
+                    "b=2",
+                ],
             ]
             for (number, options) in calls.enumerated() {
                 let got = try await idown(
@@ -92,7 +96,8 @@ struct GetHabitTests {
                 )
                 #expect(got.status == .exited(0), "\(options): \(got)")
             }
-            for (number, cookie) in ["a=1; b=2", "session=abc", "session=abc"].enumerated() {
+            let cookies = ["a=1; b=2", "session=abc", "session=abc", "a=1; b=2"]
+            for (number, cookie) in cookies.enumerated() {
                 let seen = host.server.requests.filter { $0.path == "/\(number).bin" }
                 let request = try #require(seen.first)
                 #expect(request["Referer"] == "http://page.example/")
@@ -143,9 +148,11 @@ struct GetHabitTests {
             let first = try await idown("get", host.url("/a.bin"), in: service)
             #expect(first.status == .exited(0), "\(first)")
             let count = host.server.requests.count
-            let again = try await idown("get", "-c", host.url("/a.bin"), in: service)
-            #expect(again.status == .exited(0), "\(again)")
-            #expect(again.standardOutput == first.standardOutput)
+            for url in [host.url("/a.bin"), " " + host.url("/./b/../a.bin")] {
+                let again = try await idown("get", "-c", url, in: service)
+                #expect(again.status == .exited(0), "\(again)")
+                #expect(again.standardOutput == first.standardOutput)
+            }
             #expect(host.server.requests.count == count)
             let both = ["get", "-c", host.url("/b.bin"), host.url("/a.bin")]
             let paths = try await idown(both, in: service).standardOutput
@@ -156,6 +163,25 @@ struct GetHabitTests {
             truncate(first.standardOutput, 100)
             let cut = try await idown("get", "-c", host.url("/a.bin"), in: service)
             #expect(cut.standardOutput == service.home.path + "/a (1).bin", "\(cut)")
+        }
+    }
+
+    @Test func `the name that a download shows is the same download, and its file gets it`()
+        async throws
+    {
+        let named = ServedFile(content).with {
+            $0.fields = [("Content-Disposition", "attachment; filename=other.bin")]
+        }
+        let host = try ChangingHost(named)
+        defer { host.stop() }
+        try await withService { service in
+            let url = host.url("/a.bin")
+            let added = try await idown("add", "--paused", "-d", ".", url, in: service)
+            let words = ["get", "-o", "a.bin", url]
+            let got = try await idown(words, in: service)
+            #expect(got.standardOutput == service.home.path + "/a.bin", "\(got)")
+            let tasks = try await service.client.allTasks(TaskQuery())
+            #expect(tasks.map(\.id) == [added.standardOutput])
         }
     }
 

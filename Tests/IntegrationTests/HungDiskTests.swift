@@ -375,6 +375,7 @@ struct HungDiskTests {
             try await withHangingDisk(.stoppedProgram) { disk in
                 let url = host.url("/small")
                 try TestFile.write(url, to: try #require(disk.mirror) + "/list")
+                try TestFile.write("", to: try #require(disk.mirror) + "/cookies")
                 let id = try await service.add(url) { $0.directory = disk.path }
                 try await service.waitForState("completed", of: id)
                 try await service.client.set(.downloadDirectory, to: .text(disk.path))
@@ -384,7 +385,7 @@ struct HungDiskTests {
                     (["open", id], .exited(1)), (["reveal", id], .exited(1)),
                     (["verify", id], .exited(0)), (["add", "-i", disk.path + "/list"], .exited(0)),
                     (["add", "-c", "-d", disk.path, url], .exited(0)),
-                    (["config", "cookie-file", disk.path + "/list"], .exited(0)),
+                    (["config", "cookie-file", disk.path + "/cookies"], .exited(0)),
                     (["add", url], .exited(0)),
                 ]
                 let program = try BuiltProgram("idown").path

@@ -26,6 +26,11 @@ struct CookieFileTests {
         #expect(file.header(for: url, now: 1000) == header)
     }
 
+    @Test func `a host may be typed in Unicode`() throws {
+        let file = try #require(CookieFile("xn--bcher-kva.example\tFALSE\t/\tFALSE\t0\tn\tv"))
+        #expect(file.header(for: "http://B\u{FC}cher.example/", now: 0) == "n=v")
+    }
+
     @Test func `only line feeds and carriage returns end a cookie`() throws {
         let lines = ["\u{2028}", "\u{85}\r", "x\r"].map { value in
             "a.org\tFALSE\t/\tFALSE\t0\tn\t\(value)"

@@ -39,6 +39,12 @@ struct URLTextTests {
         #expect(URLText("http://h/a") != URLText("http://h:81/a"))
         let typed = URLText("http://h/\u{E4} b.bin?q=\u{E4}")
         #expect(typed?.encoded == URLText("http://h/%C3%A4%20b.bin?q=%C3%A4"))
+        for typed in [
+            " http://B\u{FC}cher.example:80/./a/x/../b", "http://xn--bcher-kva.example:080/a/b",
+        ] {
+            #expect(URLText(typed)?.encoded == URLText("http://xn--bcher-kva.example/a/b"))
+        }
+        #expect(URLText("http://h/a/..")?.encoded == URLText("http://h/"))
         #expect(URLText("h/a") == nil && URLText("http:///a") == nil)
     }
 }
