@@ -54,6 +54,17 @@ package struct Fetch: Hashable, Sendable {
 
         package init() {}
 
+        /// Whether an answer that would take the place of the bytes on disk may be the message of a
+        /// script that has failed: it is shorter, and has no validator.
+        ///
+        /// A second one of the same length is the file.
+        fileprivate mutating func mayBeError(_ version: RemoteVersion, _ content: Content) -> Bool {
+            guard let total = version.total, version.entityTag == nil, version.lastModified == nil,
+                total < max(content.known.total ?? 0, content.stored.end), !content.stored.isEmpty
+            else { return false }
+            return shortEnd.count(of: total) == 1
+        }
+
         /// Makes the memory of a task whose bytes an earlier run of the service has brought: its host
         /// counts as one that has served it until `now`.
         package init(servedUntil now: Duration) { sources = Sources.Memory(servedUntil: now) }
@@ -63,65 +74,6 @@ package struct Fetch: Hashable, Sendable {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0
                 || shortEnd != ShortEnd() || !versions.givenUp.isEmpty || wish != Wish()
                 || hasDoubtedMix
-        }
-    }
-
-    /// What to ask a source for after an answer that was of no use, until an answer is.
-    ///
-    /// The host may refuse the next request, because it still counts the connection of that answer.
-    /// The next attempt then does not ask for the useless answer again.
-    fileprivate struct Wish: Hashable, Sendable {
-        /// Nil where there is no wish.
-        private(set) var ask: Ask?
-        private var source = ""
-        /// What is known of the file since that answer.
-        private var version = RemoteVersion()
-        /// How many samples this attempt got, and from which source; how many attempts in a row were
-        /// refused after the first one.
-        private var (samples, sampled, fruitlessSamples) = (0, "", 0)
-        /// After this many the file is compared while one answer brings it: a host that allows one
-        /// connection refuses each question after the first one.
-        private static let mostFruitless = 3
-
-        /// Takes the judgement of an answer from a source.
-        mutating func take(_ judgement: Judgement, from source: String) {
-            switch judgement {
-            case .askAgain(let ask, let version):
-                (self.ask, self.source, self.version) = (ask, source, version)
-            case .begin, .resume, .compare, .prove, .complete: self = Wish()
-            // A sample is asked for before the wish.
-            case .check: (samples, sampled) = (samples + 1, source)
-            case .redirect, .fail: break
-            }
-        }
-
-        /// Takes note of how an attempt has ended.
-        mutating func attemptEnded(_ failure: Failure?) {
-            defer { samples = 0 }
-            guard let failure, failure.code.isOfSource, samples > 0 else { return }
-            fruitlessSamples = samples == 1 ? fruitlessSamples + 1 : 0
-            guard fruitlessSamples >= Self.mostFruitless, ask == nil else { return }
-            (ask, source) = (.whole, sampled)
-        }
-
-        /// Returns what is known of the file at a source, with what that answer showed of its host.
-        func noted(in known: RemoteVersion, of source: String) -> RemoteVersion {
-            guard ask != nil, source == self.source else { return known }
-            var known = version.refusesRanges ? known.withoutRanges : known
-            known.dislikesIfRange = known.dislikesIfRange || version.dislikesIfRange
-            return known
-        }
-
-        /// Returns the first request to a source, which would be `usual` without a wish.
-        func first(_ usual: Ask, of source: String, onDisk: Content) -> Ask {
-            guard source == self.source else { return usual }
-            return switch ask {
-            case .whole: .whole
-            case .rest, .part: usual.unconditional
-            case .overlap, .sample, .ending:
-                .proof(for: onDisk.stored, upTo: onDisk.known.total ?? 0)
-            case nil: usual
-            }
         }
     }
 
@@ -289,7 +241,7 @@ package struct Fetch: Hashable, Sendable {
             return .fail(refusal)
         }
         noteTag(of: facts, in: answer)
-        let judgement = facts.judge(
+        var judgement = facts.judge(
             asked: answer.route.ask,
             known: content.known,
             onDisk: content.stored,
@@ -299,6 +251,10 @@ package struct Fetch: Hashable, Sendable {
             keepsEncoding: answer.keepsEncoding,
             digestTells: hasDigest && !answer.isLead
         )
+        if case .begin(let version) = judgement, learned.mayBeError(version, content) {
+            let text = "The server sent something shorter in place of the file."
+            judgement = .fail(.transient(.serverTruncated, text))
+        }
         guard answer.source != 0 else { return judgement }
         // A decoded body is checked against the digest from the task's own URL too.
         if isDecoded, case .begin(var version) = judgement {

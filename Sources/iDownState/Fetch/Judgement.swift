@@ -197,9 +197,6 @@ private struct Judge {
     private func judgeWhole(total: Int64?) -> Judgement {
         let version = version(total: total)
         let likeness = likeness(of: version)
-        if likeness != .same, facts.standsInForFile(of: known, onDisk: onDisk) {
-            return .fail(.linkExpired)
-        }
         if total == 0, !onDisk.isEmpty || (known.total ?? 0) > 0,
             facts.entityTag == nil || facts.entityTag == known.entityTag,
             facts.lastModified == nil || facts.lastModified == known.lastModified
@@ -207,6 +204,9 @@ private struct Judge {
             // Failing scripts answer like this. A file that is now empty has another date or ETag.
             let text = "The server sent nothing in place of the file."
             return .fail(.transient(.serverTruncated, text))
+        }
+        if likeness != .same, facts.standsInForFile(of: known, onDisk: onDisk) {
+            return .fail(.linkExpired)
         }
         if facts.contentEncoding != nil, ask.isPartial { return .askAgain(.whole, known) }
         guard ask.isPartial else { return judgeProbe(version, likeness) }

@@ -48,6 +48,57 @@ import iDownloader
     private static let content = Sample.content
     private static let count = Sample.content.count
 
+    /// A failing script's answer, of this type, once.
+    @Test(arguments: ["application/octet-stream", "text/html"], ["", "error 17\n"])
+    func `something short in place of the file costs none of its bytes`(
+        type: String,
+        text: String
+    ) async throws {
+        try await interrupting(then: { request in
+            guard request.number == 2 else { return Sample.file.answer(to: request) }
+            let fields = [("Content-Type", type), ("Content-Length", "\(text.utf8.count)")]
+            return [.head("200 OK", fields), .send(Array(text.utf8))]
+        }) { site, journal, _ in
+            // A page in place of a file is what an expired link gives.
+            guard type != "text/html" || text.isEmpty else { return }
+            try await site.run(journal)
+            expectFailure(.serverTruncated, isTransient: true, site, journal)
+            #expect(journal.record.segments.prefixLength == Sample.cut)
+            try await site.run(journal)
+            expectComplete(Self.content, site, journal)
+        }
+    }
+
+    @Test func `a file that is shorter now is fetched anew at the second answer`() async throws {
+        let shorter = ServedFile(TestContent(seed: 3, count: 1000), entityTag: nil)
+        try await interrupting(then: { shorter.answer(to: $0) }) { site, journal, _ in
+            try await site.run(journal)
+            expectFailure(.serverTruncated, isTransient: true, site, journal)
+            try await site.run(journal)
+            expectComplete(shorter.content, site, journal)
+        }
+    }
+
+    @Test func `nodes that agree on the ETag but not on the date do not begin anew`() async throws {
+        @Sendable func file(_ day: Int) -> ServedFile {
+            Sample.file.with { $0.lastModified = "Sun, \(day) Nov 2026 10:00:00 GMT" }
+        }
+        try await withServer({ request in
+            switch request.number {
+            case 1: file(10).cutOff()
+            default: file(10 + request.number).answer(to: request)
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                try await site.run(journal)
+                expectComplete(Self.content, site, journal)
+                #expect(server.requests.dropFirst().allSatisfy { $0["Range"] != nil })
+            }
+        }
+    }
+
     // MARK: If-Range
 
     @Test func `a host that dislikes If-Range is asked without`() async throws {
