@@ -33,6 +33,23 @@ import iDownloader
         }
     }
 
+    @Test func `a folder that the user has renamed is told by an edit, and the download goes on`()
+        async throws
+    {
+        try await withPartial(isPaused: true) { hub, id, server in
+            let (old, new) = (hub.folder("old"), hub.files + "/new")
+            try await hub.coordinator.edit(id, TaskEdit(directory: old))
+            try await hub.waitForMove(id)
+            #expect(rename(old, new) == 0)
+            try await hub.coordinator.edit(id, TaskEdit(directory: new))
+            try await hub.waitForMove(id)
+            let record = try #require(try await hub.record(id))
+            #expect(record.request.directory == new && record.failure == nil)
+            #expect(record.segments.byteCount == 1 << 20)
+            try await hub.finish(id, server, as: new + "/a.bin")
+        }
+    }
+
     @Test(
         .enabled("needs to mount a tmpfs") { await Privilege.canMount() },
         arguments: [true, false]

@@ -59,11 +59,25 @@ extension Engine {
         of task: TaskID
     ) async throws(FileError) {
         do throws(FileError) {
-            try await inFolder(directory, of: task) { folder throws(FileError) in
-                _ = try folder.deletePart(file)
-            }
+            _ = try await deleteForGood(file, in: directory, of: task)
         } catch {
             guard error.isGone else { throw error }
+        }
+    }
+
+    /// Deletes a partial file, so that no power cut brings it back.
+    ///
+    /// - Returns: nil if it was deleted; else the folder, in which it is not.
+    private func deleteForGood(
+        _ file: LocalFile,
+        in directory: String,
+        of task: TaskID
+    ) async throws(FileError) -> OpenFolder? {
+        let fileSystem = fileSystem
+        return try await disk.runSyncing(key: task.rawValue, in: directory) {
+            () throws(FileError) in
+            let folder = try OpenFolder(directory, fileSystem: fileSystem)
+            return try folder.deletePart(file) ? (nil, .folder(folder)) : (folder, nil)
         }
     }
 
@@ -81,10 +95,8 @@ extension Engine {
         in directory: String,
         of task: TaskID
     ) async throws(FileError) {
-        try await inFolder(directory, of: task) { folder throws(FileError) in
-            let isDeleted = try folder.deletePart(file)
-            if !isDeleted, folder.isElsewhere(file) { throw .otherDrive }
-        }
+        let folder = try await deleteForGood(file, in: directory, of: task)
+        if folder?.isElsewhere(file) == true { throw .otherDrive }
     }
 }
 
@@ -121,6 +133,7 @@ private struct FileMove: Sendable {
         if let made, let arrived = try await settle(made, in: target) {
             return .arrived(arrived, leavesCopy: false)
         }
+        if try await isThere(in: target) { return .arrived(file, leavesCopy: false) }
         guard let source = try await openSource() else {
             guard isFinished else { return .lost }
             return .failed(.goneBeforeMove)
@@ -155,6 +168,19 @@ private struct FileMove: Sendable {
             else { throw error }
             throw Unsettled()
         }
+    }
+
+    /// Whether the file is in the new folder already, since the user has renamed or moved its folder.
+    private func isThere(in target: OpenFolder) async throws -> Bool {
+        guard place.name == file.name, place.directory != record.request.directory else {
+            return false
+        }
+        let (name, file) = (entry(of: file), file)
+        let isThere = try await onTarget { () throws(FileError) in
+            try target.status(of: name, as: file) != nil
+        }
+        guard isThere else { return false }
+        return (try? await find(file, in: record.request.directory)) != true
     }
 
     /// Finishes an interrupted rename, or deletes an interrupted copy.
