@@ -105,7 +105,7 @@ extension AddOptions {
         .init("on-existing", word: \.onExisting),
         .init("speed-limit", \.speedLimit, within: Contract.speedLimit),
         .init("mirrors", \.mirrors, read: mirrors) { $0.isEmpty ? nil : $0.busValue },
-        .init("checksum", \.checksum),
+        .init("checksum", \.checksum, fieldValue(of: 256)),
         .init("expected-size", \.expectedSize, within: 0...UInt64(Int64.max)),
         .init("when-done", word: \.whenDone),
         .init("retry-for", \.retryFor, within: Contract.retryFor),

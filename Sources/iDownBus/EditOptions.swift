@@ -17,6 +17,27 @@ public struct EditOptions: Hashable, Sendable {
     /// Creates options that change nothing.
     public init() {}
 
+    /// Creates what a call with these options means for a download that is in the list already;
+    /// folder and name only tell which one is meant.
+    package init(of options: AddOptions) {
+        values = options
+        values.directory = nil
+        values.filename = nil
+    }
+
+    /// Returns the options for a download of the list; if cookies are the only header given, the
+    /// download keeps its other headers, which no client can read.
+    package func keepingHeaders(of task: TaskProperties) -> EditOptions {
+        func isCookie(_ name: String) -> Bool { name.lowercased() == "cookie" }
+        guard values.headers.count == 1, let header = values.headers.first, isCookie(header.name),
+            !task.headerNames.allSatisfy(isCookie)
+        else { return self }
+        var edit = self
+        edit.values.headers = []
+        edit.values.cookies = header.value
+        return edit
+    }
+
     /// A value that may be removed; its raw value is the name of its option.
     public enum Clearable: String, CaseIterable, Hashable, Sendable {
         /// The digest that the file must have.

@@ -119,12 +119,19 @@ extension OptionTable.Row {
         words path: any WritableKeyPath<Options, [Word]> & Sendable,
         _ judge: @escaping @Sendable (OptionName, [String]) throws(ManagerError) -> [Word]
     ) {
-        let read = { @Sendable (name: OptionName, value: Value) throws(ManagerError) in
-            try judge(name, try name.read(value))
+        let read = { @Sendable (name: OptionName, value: Value) throws(ManagerError) -> [Word] in
+            let words: [String] = try name.read(value)
+            guard words.count <= mostWords else {
+                throw name.refusal("must hold at most \(mostWords) words")
+            }
+            return try judge(name, words)
         }
         self.init(name, path, read: read) { $0.isEmpty ? nil : $0.map(\.rawValue).busValue }
     }
 }
+
+/// The most words of a list, more than any option knows.
+private let mostWords = 64
 
 /// The name of an option, with the checks of its value.
 ///

@@ -126,6 +126,7 @@ final class HandOvers {
             let rest = max(.zero, deadline - coordinator.time.now)
             let word = await words.wait(for: token, atMost: rest, in: coordinator)
             let answer = try Self.judge(word, seen, expecting: wish.request.expectedSize)
+            try await checkRoom(for: answer, wish, until: deadline, in: coordinator)
             start.answer = answer
             coordinator.freshLinks.keep(answer, for: id)
             var record = TaskRecord(wish, id: id, at: coordinator.time.date)
@@ -169,6 +170,24 @@ final class HandOvers {
         )
         guard obstacle == nil, !coordinator.holds.isAsleep else {
             throw ServiceRefusal.disagreed("idown cannot start a download now.")
+        }
+    }
+
+    /// Leaves a download to the browser for which the disk has no room, or does not answer in time.
+    private func checkRoom(
+        for answer: OfferedFile,
+        _ wish: NewTask,
+        until deadline: TimeAndChance.Instant,
+        in coordinator: isolated Coordinator
+    ) async throws {
+        let (engine, directory) = (coordinator.engine, wish.request.directory)
+        let rest = max(.zero, deadline - coordinator.time.now)
+        let look = await coordinator.look(in: directory, rest) {
+            await engine.freeSpace(in: directory)
+        }
+        let needed = SpacePolicy.needed(for: answer.version.total ?? 0)
+        guard let space = look, space.map({ $0.bytes < needed }) != true else {
+            throw ServiceRefusal.disagreed("File.NoSpace: the disk has no room for the file.")
         }
     }
 

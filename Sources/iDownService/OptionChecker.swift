@@ -413,6 +413,8 @@ struct OptionChecker: Sendable {
     /// An `@` may stand in a query, and `?` or `#` in a password: if the `@` comes after one of
     /// these, only that mark is shown.
     static func shown(_ text: String) -> String {
+        // No URL is as long as a message may be.
+        guard text.utf8.count <= URLReference.maximumLength else { return "the text" }
         var shown = text.unicodeScalars[...]
         let end = shown.firstIndex { $0 == "?" || $0 == "#" } ?? shown.endIndex
         if let at = shown.lastIndex(of: "@") {

@@ -93,7 +93,9 @@ final class Restart {
         let directory = record.request.directory
         let device = coordinator.engine.disk.fileSystem(of: directory) ?? 0
         guard !hanging.contains(device) else { return nil }
-        let found = await coordinator.look(in: directory, Coordinator.longestLook, body)
+        // Clients wait for the service meanwhile.
+        let limit = Coordinator.longestLook / (hanging.count + 1)
+        let found = await coordinator.look(in: directory, limit, body)
         if found == nil {
             coordinator.log.warning("the folder of task \(record.id) does not answer")
             hanging.insert(device)

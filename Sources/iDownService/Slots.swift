@@ -357,10 +357,14 @@ final class Slots {
         return TaskSnapshot(shared, live: live)
     }
 
-    /// Returns a function that does the same for all tasks on any thread, without segments.
+    /// Returns a function that does the same for all tasks on any thread.
     func view(verifying: Set<TaskID>) -> @Sendable (TaskRecord) -> TaskSnapshot {
         var states: [TaskID: (attempt: AttemptNumber, live: LiveState)] = [:]
-        for (id, transfer) in running { states[id] = (transfer.attempt, live(transfer, id)) }
+        for (id, transfer) in running {
+            var live = live(transfer, id)
+            live.segments = transfer.live.segments
+            states[id] = (transfer.attempt, live)
+        }
         return { [states] record in
             let running = states[record.id]
             let live = running?.live.seen(by: record, of: running?.attempt)

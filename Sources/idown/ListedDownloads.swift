@@ -38,9 +38,8 @@ struct ListedDownloads {
         if let usualFolder, options.contains(where: { $0.directory == nil }) {
             Disk.wait(for: usualFolder)
         }
-        guard skipsCompleted || options.contains(where: { !$0.edit.dictionary.isEmpty }) else {
-            return
-        }
+        let hasEdits = options.contains { !EditOptions(of: $0).dictionary.isEmpty }
+        guard skipsCompleted || hasEdits else { return }
         var query = TaskQuery()
         query.states = [.waiting, .downloading, .paused, .failed]
         if skipsCompleted { query.states.append(.completed) }
@@ -73,8 +72,9 @@ struct ListedDownloads {
         let missing = urls.filter { completed[$0] == nil }
         // A download that the call would continue must get the options before it starts. It is not
         // known which downloads a call with a token means.
+        let hasEdits = !EditOptions(of: options).dictionary.isEmpty
         let isHeld =
-            options.token == nil && options.paused != true && !options.edit.dictionary.isEmpty
+            options.token == nil && options.paused != true && hasEdits
             && missing.contains { url in
                 matches(url, options).contains { unfinished[$0.id] != nil }
             }
@@ -129,7 +129,7 @@ struct ListedDownloads {
         _ options: AddOptions,
         to ids: [String]
     ) async throws(ManagerError) -> [String: ManagerError] {
-        let edit = options.edit
+        let edit = EditOptions(of: options)
         guard !edit.dictionary.isEmpty else { return [:] }
         var refusals: [String: ManagerError] = [:]
         for id in ids {
@@ -226,31 +226,5 @@ struct ListedDownloads {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return UInt64(status.st_size)
-    }
-}
-
-extension AddOptions {
-    /// The options that a download of the list can take; folder and name tell which one is meant.
-    fileprivate var edit: EditOptions {
-        var edit = EditOptions()
-        edit.values = self
-        edit.values.directory = nil
-        edit.values.filename = nil
-        return edit
-    }
-}
-
-extension EditOptions {
-    /// Returns the options for a download of the list; if cookies are the only header given, the
-    /// download keeps its other headers, which no client can read.
-    fileprivate func keepingHeaders(of task: TaskProperties) -> EditOptions {
-        func isCookie(_ name: String) -> Bool { name.lowercased() == "cookie" }
-        guard values.headers.count == 1, let header = values.headers.first, isCookie(header.name),
-            !task.headerNames.allSatisfy(isCookie)
-        else { return self }
-        var edit = self
-        edit.values.headers = []
-        edit.values.cookies = header.value
-        return edit
     }
 }

@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 import iDownBus
+import iDownSettings
 import iDownTesting
 
 /// A disk that is full, and gets room later.
@@ -36,6 +37,29 @@ struct FullDiskTests {
                 try await service.waitForState("completed", of: held, limit: .seconds(60))
                 #expect(try large.firstDifference(fromFile: "\(disk.path)/large") == nil)
                 #expect(try await service.client.getTask(held).errorCode == "")
+            }
+        }
+    }
+
+    @Test func `a browser keeps the download for which there is no room`() async throws {
+        let host = try FaultServer.serving(ServedFile(large))
+        defer { host.stop() }
+        try await withSmallDisk(mebibytes: 8) { disk in
+            try await withService { service in
+                try await service.client.set(.downloadDirectory, to: .text(disk.path))
+                var options = HandOverOptions(token: "t")
+                options.status = 200
+                options.size = UInt64(large.count)
+                let code = await refusal {
+                    _ = try await service.client.handOver(host.url("/x"), options: options)
+                }
+                #expect(code == .disagreed)
+                #expect(try await service.client.listTasks().isEmpty)
+                #expect(TestFile.names(in: disk.path).isEmpty)
+                try await disk.resize(mebibytes: 64)
+                let id = try await service.client.handOver(host.url("/x"), options: options)
+                _ = try await service.client.confirm("t")
+                try await service.waitForState("completed", of: id)
             }
         }
     }

@@ -56,8 +56,13 @@ private struct PropertyTable: Sendable {
             if let property = candidate.properties[name] { return (candidate, property) }
             isKnown = true
         }
-        guard isKnown else { throw .unknownInterface("The object has no interface \(interface).") }
-        throw .unknownProperty("The object has no property \(name).")
+        guard isKnown else { throw Self.unknown(interface) }
+        throw .unknownProperty("The object has no property \(name.prefix(255)).")
+    }
+
+    /// The client's text may be as long as a message.
+    private static func unknown(_ interface: String) -> BusError {
+        .unknownInterface("The object has no interface \(interface.prefix(255)).")
     }
 
     func get(_ interface: String, _ name: String, _ call: Call) async throws -> WireWriter {
@@ -72,7 +77,7 @@ private struct PropertyTable: Sendable {
     func all(_ interface: String, _ call: Call) async throws -> WireWriter {
         let meant = interfaces.filter { interface.isEmpty || $0.name.rawValue == interface }
         guard !meant.isEmpty else {
-            throw BusError.unknownInterface("The object has no interface \(interface).")
+            throw Self.unknown(interface)
         }
         var values: [String: Value] = [:]
         for interface in meant {

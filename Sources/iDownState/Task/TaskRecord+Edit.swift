@@ -82,9 +82,13 @@ extension TaskRequest {
         checksum = edit.checksum ?? checksum
         expectedSize = edit.expectedSize ?? expectedSize
         headers = edit.headers ?? headers
-        // Other cookies take the place of those that came as a header.
-        if edit.cookies != nil, edit.headers == nil {
-            headers.removeAll { $0.name.lowercased() == "cookie" }
+        // A value of its own takes the place of the header that came before.
+        if edit.headers == nil {
+            let taken = [
+                edit.cookies == nil ? nil : "cookie", edit.userAgent == nil ? nil : "user-agent",
+                edit.referrer == nil ? nil : "referer",
+            ]
+            headers.removeAll { taken.contains($0.name.lowercased()) }
         }
         referrer = edit.referrer ?? referrer
         userAgent = edit.userAgent ?? userAgent
