@@ -329,7 +329,7 @@ async function holdResponse(details) {
   if (isRedirect(details.statusCode)) return {};
   requests.delete(details.requestId);
   const isMain = details.type === 'main_frame';
-  const isFile = isDownload(request.seen.mime, request.disposition);
+  const isFile = isDownload(request.seen.mime, request.disposition, details.url);
   const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
   const isTaken = isOffered && !(await isSandboxed(details)) && (await hand(details, request));
   if (isMain && isTaken && openers.has(details.tabId)) closeEmpty(details.tabId);

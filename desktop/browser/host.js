@@ -81,12 +81,14 @@ async function once(request, deadline) {
  */
 export async function ask(request, deadline = Date.now() + 3000) {
   const isFree = request.do !== 'hand-over';
+  // A service that is not installed will not come.
+  const patience = Date.now() + 500;
   for (;;) {
     try {
       return await once(request, deadline);
     } catch (error) {
       // A hand-over that did not reach the service has been withdrawn by the host.
-      const isLost = error.code === 'Lost' || (isFree && ['Unreachable', 'Stopping'].includes(error.code));
+      const isLost = error.code === 'Lost' || (isFree && (error.code === 'Stopping' || (error.code === 'Unreachable' && Date.now() < patience)));
       if (!isLost || Date.now() + AGAIN >= deadline) throw error;
       await sleep(AGAIN);
     }

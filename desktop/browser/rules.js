@@ -19,8 +19,11 @@ export const hostOf = (url) =>
 const bare = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
 
 /** Whether Firefox would save a response with these headers in place of showing it. */
-export function isDownload(mime, disposition) {
+export function isDownload(mime, disposition, url) {
   if (/^\s*attachment\b/i.test(disposition ?? '')) return true;
+  // Its viewer takes a PDF by the name, too.
+  const name = nameIn(disposition) || new URL(url).pathname;
+  if (bare(mime) === 'application/octet-stream' && /\.pdf$/i.test(name)) return false;
   return bare(mime) !== '' && (SAVED.test(bare(mime)) || !SHOWN.test(bare(mime)));
 }
 
