@@ -75,7 +75,7 @@ package struct LinkText: Hashable, Sendable {
             }
             var words = line.hasPrefix("/") ? [line] : line.split(whereSeparator: \.isWhitespace)
             let isAlone = words.count == 1
-            if hasLinks { words = Self.linksOfSentence(words) }
+            if hasLinks { words = Self.linksOfSentence(words.flatMap(Self.apart)) }
             let beginsWithLink = words.first?.contains("://") == true
             for word in words {
                 let isEnd = beginsWithLink && Self.isEndOfName(word)
@@ -98,11 +98,25 @@ package struct LinkText: Hashable, Sendable {
         mistakes.sort { $0.line < $1.line }
     }
 
+    /// Returns the links of a word such as `"https://a.org/1","https://a.org/2"`.
+    private static func apart(_ word: Substring) -> [Substring] {
+        guard word.contains(where: { ",;".contains($0) }) else { return [word] }
+        return word.split(separator: /[,;]["']?(?=[A-Za-z]+:\/\/)/)
+    }
+
     /// Returns the words of a line without those that cannot be meant as links; all of them if each
     /// may be meant as one.
     private static func linksOfSentence(_ words: [Substring]) -> [Substring] {
-        if words.allSatisfy({ path(String($0)) != nil || link(String($0)) != nil }) { return words }
         let isAlone = words.count == 1
+        // A link alone may end with a mark, but not as an item of a list does.
+        let isListed = words.contains { word in
+            [word.first, word.last].contains { $0.map(",;\"".contains) == true }
+        }
+        if isAlone && !isListed || words.allSatisfy({ $0 == withoutMarks($0) }),
+            words.allSatisfy({ path(String($0)) != nil || link(String($0)) != nil })
+        {
+            return words
+        }
         let words = words.map(withoutMarks)
         if isAlone { return words.filter { $0.contains { ":/@".contains($0) } } }
         let beginsWithLink = words[0].contains("://")

@@ -41,6 +41,8 @@ package struct RowText: Hashable, Sendable {
         case .waiting:
             let hold = task.hold.title
             reason = hold.isEmpty ? task.state.title : hold
+        case .paused where summary.keepsFileInPlace:
+            reason = FailureText.text(of: task.errorCode, saying: task.errorMessage)
         default: reason = nil
         }
         var facts = [reason ?? task.state.title]

@@ -209,8 +209,10 @@ package struct TaskDetails: Sendable {
     private static func error(_ task: TaskProperties, forCommand isForCommand: Bool) -> String {
         let (code, message) = (task.errorCode, task.errorMessage)
         guard !code.isEmpty else { return "" }
-        return isForCommand
-            ? FailureText.text(of: code, saying: "\(code): \(message)")
-            : FailureText.withoutEditCommand(FailureText.text(of: code, saying: message))
+        let said = isForCommand ? "\(code): \(message)" : message
+        let text = FailureText.text(of: code, saying: said)
+        // The sentence of another language names neither numbers nor what to do.
+        let all = text.hasSuffix(message) ? text : "\(text). \(message)"
+        return isForCommand ? all : FailureText.withoutEditCommand(all)
     }
 }

@@ -31,11 +31,14 @@ final class AddDialog {
     /// The links that the user has asked to look up although they have a query.
     private var wanted: Set<String> = []
     private var reading: Task<Void, Never>?
+    private var parsing: Task<Void, Never>?
     private var usualFolder: String?
     /// The part of each call's token that names this dialog, so that adding the same links again
     /// after an error makes no second download.
     private let token = String.unique
 
+    /// A text of this many bytes is read in about 10 ms.
+    private static let longText = 64 << 10
     /// Servers are asked about this many links only, from the first on: a list may have thousands.
     private static let mostShown = 50
 
@@ -137,8 +140,29 @@ final class AddDialog {
         }
     }
 
+    /// Reads the text at once, or a long one off the main thread, when the user stops typing.
     private func read() {
-        links = LinkText(buffer.text("text"), leavingWords: true)
+        parsing?.cancel()
+        let text = buffer.text("text")
+        guard text.utf8.count > Self.longText else {
+            return take(LinkText(text, leavingWords: true))
+        }
+        dialog.allow(false)
+        parsing = Task {
+            try? await Task.sleep(for: LinkProbes.patience)
+            guard !Task.isCancelled else { return }
+            let links = await Self.links(in: text)
+            if !Task.isCancelled, !dialog.isClosed { take(links) }
+        }
+    }
+
+    @concurrent
+    private nonisolated static func links(in text: String) async -> LinkText {
+        LinkText(text, leavingWords: true)
+    }
+
+    private func take(_ links: LinkText) {
+        self.links = links
         form.allowNames(links.count <= 1)
         judge()
         showFacts()
@@ -225,12 +249,16 @@ final class AddDialog {
         var ids: [String] = []
         var metalinks = links.metalinks[...]
         do throws(ManagerError) {
+            let newest = try await newestDownload()
             if links.hasOptions {
                 let downloads = links.links.enumerated().map { place, link in
                     let own = links.options(ofLink: place, with: options, below: usualFolder)
                     return NewDownload(link, options: mark(own, [link]))
                 }
                 ids += try await client.addMany(downloads)
+                for (id, download) in zip(ids, downloads) {
+                    try await give(download.options, to: [id], upTo: newest)
+                }
             } else if let link = links.links.first, links.links.count == 1 {
                 ids.append(try await client.addURL(link, options: mark(options, [link])))
             } else if !links.links.isEmpty {
@@ -242,6 +270,7 @@ final class AddDialog {
                 ids += try await client.addMetalink(at: path, options: marked)
                 metalinks.removeFirst()
             }
+            if !links.hasOptions { try await give(options, to: ids, upTo: newest) }
             tasks.tellAdded(ids)
             guard !dialog.isClosed else { return }
             keep([], before)
@@ -252,6 +281,28 @@ final class AddDialog {
                 if !dialog.isClosed { keep(metalinks, before) }
             }
             dialog.refuse(Self.words(of: error, links))
+        }
+    }
+
+    /// The number of the newest download of the list.
+    private func newestDownload() async throws(ManagerError) -> UInt64 {
+        var query = TaskQuery()
+        (query.descending, query.limit, query.properties) = (true, 1, [.id])
+        return try await client.findTasks(query).page.first.flatMap { UInt64($0.id) } ?? 0
+    }
+
+    /// Gives options to those of the downloads that were in the list before: a call that continues a
+    /// download ignores them.
+    private func give(
+        _ options: AddOptions,
+        to ids: [String],
+        upTo newest: UInt64
+    ) async throws(ManagerError) {
+        let edit = EditOptions(of: options)
+        guard !edit.dictionary.isEmpty else { return }
+        for id in ids where UInt64(id).map({ $0 <= newest }) == true {
+            let task = try await client.getTasks([id], of: [.headerNames]).first
+            try await client.setOptions(task.map(edit.keepingHeaders) ?? edit, of: id)
         }
     }
 
@@ -313,7 +364,10 @@ private nonisolated enum LinkList {
         let bytes = [UInt8](unsafeUninitializedCapacity: longest) { buffer, count in
             count = max(0, Glibc.read(file, buffer.baseAddress, longest))
         }
-        guard let text = String(validating: bytes, as: UTF8.self),
+        // Some editors write a byte order mark.
+        let mark = Array("\u{FEFF}".utf8)
+        let content = bytes.starts(with: mark) ? bytes[mark.count...] : bytes[...]
+        guard let text = String(validating: content, as: UTF8.self),
             let list = try? DownloadList(textOrJSON: text), list.mistakes.isEmpty,
             !list.entries.isEmpty
         else { return nil }

@@ -27,12 +27,17 @@ final class BrowsersDialog {
                 .label(translated("Your Browsers"), classes: ["heading"]), report,
             ]
         )
-        dialog.accepted = { self.run(["enable"]) { _ in self.look() } }
+        dialog.accepted = {
+            self.run(["enable"]) { said, hasFailed in
+                self.dialog.complain(hasFailed ? said : "")
+                self.look()
+            }
+        }
         look()
     }
 
     private func look() {
-        run(["status", "--json"]) { said in
+        run(["status", "--json"]) { said, _ in
             let reports = BrowserReport.all(in: said)
             self.report.set("label", .text(reports.map(BrowserReport.text) ?? said))
         }
@@ -40,17 +45,18 @@ final class BrowsersDialog {
 
     func present() { dialog.present() }
 
-    /// Runs `idown browser` with some arguments; calls `done` with its output.
-    private func run(_ words: [String], _ done: @escaping (String) -> Void) {
+    /// Runs `idown browser` with some arguments; calls `done` with its output, and whether it has
+    /// failed.
+    private func run(_ words: [String], _ done: @escaping (String, Bool) -> Void) {
         dialog.allow(false)
-        Subprocess.run([Self.program, "browser"] + words) { text in
+        Subprocess.run([Self.program, "browser"] + words) { text, hasFailed in
             guard !self.dialog.isClosed else { return }
             self.dialog.allow(text != nil)
             guard let text else {
                 let missing = translated("The command idown was not found.")
                 return self.report.set("label", .text(missing))
             }
-            done(text)
+            done(text, hasFailed)
         }
     }
 
@@ -67,8 +73,9 @@ private enum Subprocess {
     ///
     /// - Parameters:
     ///   - words: The program and its arguments.
-    ///   - body: Called with the program's output; nil if it could not be started.
-    static func run(_ words: [String], _ body: @escaping (String?) -> Void) {
+    ///   - body: Called with the program's output, nil if it could not be started, and with whether
+    ///     it has failed.
+    static func run(_ words: [String], _ body: @escaping (String?, Bool) -> Void) {
         var arguments = words.map { UnsafePointer(strdup($0)) } + [nil]
         defer { for word in arguments { free(UnsafeMutablePointer(mutating: word)) } }
         // A warning on standard error would make the JSON invalid.
@@ -77,20 +84,22 @@ private enum Subprocess {
             ? G_SUBPROCESS_FLAGS_STDERR_SILENCE : G_SUBPROCESS_FLAGS_STDERR_MERGE
         let flags = G_SUBPROCESS_FLAGS_STDOUT_PIPE.rawValue | errors.rawValue
         guard let process = g_subprocess_newv(&arguments, GSubprocessFlags(rawValue: flags), nil)
-        else { return body(nil) }
+        else { return body(nil, true) }
         g_subprocess_communicate_utf8_async(
             process,
             nil,
             nil,
             { source, result, data in
                 guard let source, let data else { return }
-                let waiter = Unmanaged<Handler<String?, Void>>.fromOpaque(data).takeRetainedValue()
+                let waiter = Unmanaged<Handler<(String?, Bool), Void>>.fromOpaque(data)
+                    .takeRetainedValue()
                 var text: UnsafeMutablePointer<CChar>?
                 g_subprocess_communicate_utf8_finish(OpaquePointer(source), result, &text, nil, nil)
                 defer { g_free(text) }
-                waiter.body(text.map { String(cString: $0) } ?? "")
+                let hasFailed = g_subprocess_get_successful(OpaquePointer(source)) == 0
+                waiter.body((text.map { String(cString: $0) } ?? "", hasFailed))
             },
-            Unmanaged.passRetained(Handler(body)).toOpaque()
+            Unmanaged.passRetained(Handler<(String?, Bool), Void> { body($0.0, $0.1) }).toOpaque()
         )
         g_object_unref(UnsafeMutableRawPointer(process))
     }

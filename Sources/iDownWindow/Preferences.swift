@@ -123,6 +123,7 @@ final class Preferences {
             gtk_spin_button_new_with_range(Double(range.lowerBound), Double(range.upperBound), 1)
         ).named(setting.title)
         field.set("valign", 3)
+        field.ignoreWheel()
         field.set("value", .real(Double(number)))
         adw_action_row_add_suffix(row.to(), field.widget)
         shows[setting] = {

@@ -308,8 +308,15 @@ final class TaskActions {
         guard verb == .cancel else {
             var options = RemoveOptions()
             options.trashFiles = verb == .trash
-            _ = try await client.removeTasks(tasks, options: options)
-            return
+            let left = tasks.count - Int(try await client.removeTasks(tasks, options: options))
+            guard left > 0 else { return }
+            return say(
+                counted(
+                    "{count} file could not be moved to the trash and stays",
+                    "{count} files could not be moved to the trash and stay",
+                    UInt(left)
+                )
+            )
         }
         let late = tasks.count - Int(try await client.cancelTasks(tasks))
         guard late > 0 else { return }

@@ -31,6 +31,20 @@ extension Object {
         return label.adding(classes)
     }
 
+    /// Lets the wheel scroll the page that this field is on, in place of changing its value.
+    func ignoreWheel() {
+        let controllers = gtk_widget_observe_controllers(widget)
+        defer { g_object_unref(UnsafeMutableRawPointer(controllers)) }
+        for place in 0..<g_list_model_get_n_items(controllers) {
+            guard let item = g_list_model_get_item(controllers, place) else { continue }
+            defer { g_object_unref(item) }
+            let type = gtk_event_controller_scroll_get_type()
+            let instance = item.assumingMemoryBound(to: GTypeInstance.self)
+            guard g_type_check_instance_is_a(instance, type) != 0 else { continue }
+            gtk_event_controller_set_propagation_phase(OpaquePointer(item), GTK_PHASE_NONE)
+        }
+    }
+
     /// Makes a label for a name, a path or a URL, which is broken anywhere, and without hyphens,
     /// which would look like a part of it.
     static func wrappedName(_ text: String = "", classes: [String] = []) -> Object {

@@ -339,6 +339,21 @@ class Adding(Case):
                 self.assertFalse(field.is_wrong)
                 self.assertEqual(field.description, "")
 
+    def test_options_go_to_a_download_of_the_list(self):
+        url = self.serve("listed.bin", size=8 * MIB, rate=MIB)
+        self.desktop.command("add", "--paused", url)
+        self.window.row("listed.bin", "Paused")
+        self.window.act("add")
+        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        self.window.field("Links, one in a line", dialog).write(url)
+        self.window.unfold("More Options", dialog)
+        digest = "sha-256=" + 64 * "0"
+        self.window.field("Checksum (sha-256=…)", dialog).write(digest)
+        self.window.click("Add", dialog)
+        self.window.gone("Add Downloads", self.Role.FRAME)
+        wait(lambda: self.task("listed.bin")["Checksum"] == digest, "the checksum")
+        self.assertEqual(len(self.desktop.tasks()), 1)
+
 
 class Arriving(Case):
     """Links that come from other programs."""

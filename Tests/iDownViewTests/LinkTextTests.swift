@@ -81,6 +81,21 @@ struct LinkTextTests {
         #expect(text.mistakes.map(\.text) == ["Line \(2 + lines.count): \(reason)"])
     }
 
+    @Test(arguments: [
+        "https://a.org/1, https://a.org/2", "https://a.org/1,https://a.org/2;",
+        #""https://a.org/1","https://a.org/2""#, "1. https://a.org/1\n2. https://a.org/2",
+        "https://a.org/1;\nhttps://a.org/2;",
+    ])
+    func `the marks of a list are no part of its links`(list: String) {
+        let text = LinkText(list, leavingWords: true)
+        #expect(text.links == ["https://a.org/1", "https://a.org/2"] && text.mistakes.isEmpty)
+    }
+
+    @Test(arguments: ["https://a.org/Inc.", "https://a.org/a,b;c", "https://a.org/x_(2)"])
+    func `a link alone keeps its marks`(link: String) {
+        #expect(LinkText(link, leavingWords: true).links == [link])
+    }
+
     @Test
     func `of a sentence the links are taken`() {
         let sentence =
