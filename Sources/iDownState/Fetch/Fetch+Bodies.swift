@@ -23,7 +23,7 @@ extension Fetch {
         guard let connection = requests[id], let answer = connection.answer else { return nil }
         let ask = connection.route.ask
         wholeEnd = 0
-        endsAnywhere = answer.tellsNoLength && answer.codings.isEmpty
+        endsAnywhere = answer.isOpenEnded && answer.codings.isEmpty
         switch connection.judgement {
         case .begin(let version):
             begin(version, by: answer)

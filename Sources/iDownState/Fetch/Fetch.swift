@@ -15,6 +15,8 @@ package struct Fetch: Hashable, Sendable {
         package var path = ""
         /// Whether the answer came over a connection that was made to see its ETag.
         package var isForTag = false
+        /// Whether neither a length nor chunks tell where the body has to end.
+        package var isOpenEnded = false
         /// Whether the file itself is compressed: its Content-Encoding then belongs to the file.
         package var keepsEncoding = false
         /// Whether the host is known to give one unchanged file several ETags.
@@ -44,6 +46,8 @@ package struct Fetch: Hashable, Sendable {
         /// Where the recorded validators come from; nil where that is unknown.
         fileprivate var validators: ValidatorOrigin?
         fileprivate var shortEnd = ShortEnd()
+        /// The ends of wrong files that may have been cut, and the lengths of possible errors.
+        fileprivate var (openEnd, error) = (ShortEnd(), ShortEnd())
         fileprivate var versions = Versions()
         fileprivate var wish = Wish()
         /// Whether one answer was to bring the file already, because of a wrong digest.
@@ -54,15 +58,41 @@ package struct Fetch: Hashable, Sendable {
 
         package init() {}
 
-        /// Whether an answer that would take the place of the bytes on disk may be the message of a
-        /// script that has failed: it is shorter, and has no validator.
+        /// Forgets what spoke against earlier answers: the user, or another link, asks anew.
+        fileprivate mutating func trustAgain() {
+            (shortEnd, openEnd, error) = (ShortEnd(), ShortEnd(), ShortEnd())
+            (wish, hasDoubtedMix) = (Wish(), false)
+        }
+
+        /// Returns a judgement of the lead's answer that may be the message of a script that has
+        /// failed: it is shorter than the file, and has no validator.
         ///
-        /// A second one of the same length is the file.
-        fileprivate mutating func mayBeError(_ version: RemoteVersion, _ content: Content) -> Bool {
-            guard let total = version.total, version.entityTag == nil, version.lastModified == nil,
-                total < max(content.known.total ?? 0, content.stored.end), !content.stored.isEmpty
-            else { return false }
-            return shortEnd.count(of: total) == 1
+        /// Several of the same length are the file; several empty pages, an expired link.
+        fileprivate mutating func doubted(
+            _ judgement: Judgement,
+            _ facts: ResponseFacts,
+            _ content: Content
+        ) -> Judgement {
+            let known = content.known
+            switch judgement {
+            case .begin(let version):
+                guard let total = version.total, !content.stored.isEmpty,
+                    version.entityTag == nil, version.lastModified == nil,
+                    total < max(known.total ?? 0, content.stored.end)
+                else { return judgement }
+                let hasValidator = known.entityTag != nil || known.lastModified != nil
+                guard error.count(of: total) < (hasValidator ? ShortEnd.most : 2) else {
+                    return judgement
+                }
+                let text = "The server sent something shorter in place of the file."
+                return .fail(.transient(.serverTruncated, text))
+            case .fail(let failure) where failure.code == .serverTruncated:
+                guard facts.standsInForFile(of: known, onDisk: content.stored),
+                    error.count(of: 0) >= ShortEnd.most
+                else { return judgement }
+                return .fail(.linkExpired)
+            default: return judgement
+            }
         }
 
         /// Makes the memory of a task whose bytes an earlier run of the service has brought: its host
@@ -72,7 +102,8 @@ package struct Fetch: Hashable, Sendable {
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0
-                || shortEnd != ShortEnd() || !versions.givenUp.isEmpty || wish != Wish()
+                || [shortEnd, openEnd, error] != [ShortEnd](repeating: ShortEnd(), count: 3)
+                || !versions.givenUp.isEmpty || wish != Wish()
                 || hasDoubtedMix
         }
     }
@@ -129,8 +160,7 @@ package struct Fetch: Hashable, Sendable {
     var hasSeveralVersions: Bool { learned.versions.alternate }
     /// How far the last answer that began at offset 0 is stored; by FTP, that of any offset.
     var wholeEnd: Int64 = 0
-    /// Whether the last body looks whole wherever it ends, since it has no length and no coding
-    /// (RFC 9112 section 6.3).
+    /// Whether the last body looks whole wherever it ends, since nothing tells its end.
     var endsAnywhere = false
 
     /// - Parameters:
@@ -160,9 +190,7 @@ package struct Fetch: Hashable, Sendable {
         learned = memory
         let isOfAnother = sources.isOfAnother(memory.sources)
         if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
-        if isOfAnother || !hasFailed {
-            (learned.shortEnd, learned.wish, learned.hasDoubtedMix) = (ShortEnd(), Wish(), false)
-        }
+        if isOfAnother || !hasFailed { learned.trustAgain() }
         needsOneAnswer = learned.hasDoubtedMix && segments.isEmpty
         let noted = learned.wish.noted(in: known.inNewAttempt, of: home)
         content = Content(noted, segments, owner: sources.owner(by: memory.sources))
@@ -251,10 +279,7 @@ package struct Fetch: Hashable, Sendable {
             keepsEncoding: answer.keepsEncoding,
             digestTells: hasDigest && !answer.isLead
         )
-        if case .begin(let version) = judgement, learned.mayBeError(version, content) {
-            let text = "The server sent something shorter in place of the file."
-            judgement = .fail(.transient(.serverTruncated, text))
-        }
+        if answer.isLead { judgement = learned.doubted(judgement, facts, content) }
         guard answer.source != 0 else { return judgement }
         // A decoded body is checked against the digest from the task's own URL too.
         if isDecoded, case .begin(var version) = judgement {
@@ -489,7 +514,7 @@ package struct Fetch: Hashable, Sendable {
     /// A second body that ends at the same byte shows that the file has no more.
     package mutating func mayBeCut() -> Bool {
         endsAnywhere && content.size < request.expectedSize ?? .max
-            && learned.shortEnd.count(of: content.size) == 1
+            && learned.openEnd.isNew(content.size)
     }
 
     /// Stops trusting the length that an FTP server announces: it has sent more bytes than that.
@@ -560,19 +585,30 @@ private struct Mixture: Hashable, Sendable {
     var content: Content?
 }
 
-/// The offset at which answers with the whole file, or with its end by FTP, broke off, before the
-/// announced length if there is one, and without a byte that was not on disk yet.
+/// The offset at which answers ended too early, or where they may have.
+///
+/// Such are answers with the whole file, or with its end by FTP, that broke off before the announced
+/// length if there is one, and without a byte that was not on disk yet.
 private struct ShortEnd: Hashable, Sendable {
     private var position: Int64 = 0
     private var count: UInt32 = 0
+    private var all: UInt32 = 0
     /// After this many ends at the same byte the failure is final: they are no accident, even at a
     /// host that is known and would otherwise be tried for longer.
     static let most = RetryPolicy.tries
+    /// After this many ends at any bytes a wrong file is what the host has.
+    private static let mostDoubts: UInt32 = 3
 
     /// Counts an answer that broke off here; returns how many in a row did.
     mutating func count(of position: Int64) -> UInt32 {
         count = position == self.position ? count + 1 : 1
         self.position = position
         return count
+    }
+
+    /// Counts an answer that ended here; returns whether a further one may end elsewhere.
+    mutating func isNew(_ position: Int64) -> Bool {
+        all += 1
+        return count(of: position) == 1 && all <= Self.mostDoubts
     }
 }

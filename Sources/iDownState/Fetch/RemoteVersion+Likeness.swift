@@ -36,14 +36,7 @@ extension RemoteVersion {
             if isSame(as: other) {
                 return isOfSamePlace ? .same : total == nil ? .changed : .unproven
             }
-            if isContradicted(by: other.lastModified) {
-                // Nodes of one host may each have a time of their own for one file, or tell the
-                // present time: the bytes decide.
-                let isOneTag = isOfSamePlace && strongTag != nil && other.entityTag == strongTag
-                let dates = [lastModified, other.lastModified]
-                let areFresh = dates.allSatisfy { $0?.isStrong == false }
-                guard isOneTag || areFresh, total != nil else { return .changed }
-            }
+            if isContradicted(by: other.lastModified) { return .changed }
             if otherTag == .anotherFile, hasAnotherTag(than: other) { return .changed }
         }
         return total == nil ? .changed : .unproven

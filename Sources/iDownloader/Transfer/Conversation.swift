@@ -331,6 +331,7 @@ final class Conversation {
         var answer = Fetch.Answer(head.facts, on: connection.route, at: connection.hop.origin)
         answer.path = connection.hop.url.path
         answer.isForTag = isForTag(connection.route)
+        answer.isOpenEnded = connection.sink.isOpenEnded
         answer.keepsEncoding = attempt.isCompressed(head, connection.hop)
         answer.hostGivesSeveralTags = engine.hosts.hasSeveralTags(connection.hop.origin)
         let judgement = attempt.fetch.judge(answer, over: connection.number)

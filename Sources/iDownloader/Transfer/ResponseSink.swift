@@ -102,8 +102,13 @@ final class ResponseSink: TransferSink {
     var isByHTTP2: Bool { state.withLock { $0.reader.isByHTTP2 } }
 
     /// Whether only the end of the connection ends the body (RFC 9112 section 6.3).
-    var endsWithConnection: Bool {
-        guard let head, !isByHTTP2, head.facts.contentLength == .unknown else { return false }
+    var endsWithConnection: Bool { !isByHTTP2 && isOpenEnded }
+
+    /// Whether neither a length nor chunks tell where the body has to end.
+    ///
+    /// libcurl takes a stream of HTTP/2 for ended that was reset without an error.
+    var isOpenEnded: Bool {
+        guard let head, head.facts.contentLength == .unknown else { return false }
         return !head.fields.members("transfer-encoding").contains { $0.isWord("chunked") }
     }
 

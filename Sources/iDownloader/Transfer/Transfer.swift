@@ -161,9 +161,11 @@ actor Transfer {
     /// - Throws: an end of the attempt that no other source can avert.
     private func downloadFromSource() async throws(TransferEnd) -> (Sources.Outcome, [ByteRange])? {
         var isComplete = false
+        var told: Int64?
         do throws(TransferEnd) {
             try await fetch()
             try await lookBack()
+            told = content.known.total
             try await noteEnd()
             isComplete = true
             let bad = try await verify()
@@ -177,7 +179,7 @@ actor Transfer {
             switch error {
             case .failed(let failure) where isComplete && failure.code.spoilsContent:
                 if attempt.fetch.mayBeCut() {
-                    try await note(total: nil)
+                    try await note(total: told)
                     return (.failed(.endedEarly), [])
                 }
                 return (.wrongFile(failure), [])

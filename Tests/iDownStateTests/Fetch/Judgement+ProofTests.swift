@@ -172,7 +172,7 @@ import Testing
             #expect(judgement == .askAgain(.whole, Self.bare.withoutRanges))
         }
         let older = Self.known { $0.lastModified = Heads.date }
-        let part = Self.part(from: 1000, to: 2000, nil, Heads.otherDate)
+        let part = Self.part(from: 1000, to: 2000, Heads.tag, Heads.otherDate)
         #expect(Self.judge(part, ask, older) == .askAgain(.whole, older))
     }
 

@@ -77,8 +77,7 @@ import Testing
             .unproven
         ),
         Row("other tags, another date", (V.strong, V.date), (V.otherTag, V.otherDate), .changed),
-        Row("equal tags, another date", (V.strong, V.date), (V.strong, V.otherDate), .unproven),
-        Row("dates of the moment", (nil, V.fresh), (nil, V.otherFresh), .unproven),
+        Row("equal tags, another date", (V.strong, V.date), (V.strong, V.otherDate), .changed),
         Row("another date", (nil, V.date), (nil, V.otherDate), .changed),
         Row("equal weak tags", (V.weak, nil), (V.weak, nil), .unproven),
         Row("other weak tags", (V.weak, nil), (V.otherWeak, nil), .changed),

@@ -11,7 +11,6 @@ import Testing
     static let otherTag = EntityTag(opaque: "\"b\"", isWeak: false)
     static let date = LastModified(field: "Sat, 01 Aug 2026 10:00:00 GMT", isStrong: true)
     static let fresh = LastModified(field: "Sat, 01 Aug 2026 10:00:00 GMT", isStrong: false)
-    static let otherFresh = LastModified(field: "Sun, 02 Aug 2026 10:00:00 GMT", isStrong: false)
     static let otherDate = LastModified(field: "Sun, 02 Aug 2026 10:00:00 GMT", isStrong: true)
 
     @Test func `a tag is shown as it came`() {
