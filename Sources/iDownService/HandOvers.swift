@@ -185,8 +185,16 @@ final class HandOvers {
         let look = await coordinator.look(in: directory, rest) {
             await engine.freeSpace(in: directory)
         }
-        let needed = SpacePolicy.needed(for: answer.version.total ?? 0)
-        guard let space = look, space.map({ $0.bytes < needed }) != true else {
+        let total = answer.version.total
+        let needed = SpacePolicy.needed(for: total ?? 0)
+        if let space = look, space.map({ $0.bytes < needed }) != true { return }
+        // Another click, or a fresh link, is for a download that has its room already.
+        let others = try await coordinator.store.read { try $0.unfinishedTasksWithFile() }
+        let isKnown = others.contains { other in
+            other.request.directory == directory && other.request.origin == wish.request.origin
+                && total != nil && other.remote.total == total
+        }
+        guard isKnown else {
             throw ServiceRefusal.disagreed("File.NoSpace: the disk has no room for the file.")
         }
     }

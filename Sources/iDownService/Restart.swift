@@ -94,7 +94,7 @@ final class Restart {
         let device = coordinator.engine.disk.fileSystem(of: directory) ?? 0
         guard !hanging.contains(device) else { return nil }
         // Clients wait for the service meanwhile.
-        let limit = Coordinator.longestLook / (hanging.count + 1)
+        let limit = max(.seconds(1), Coordinator.longestLook / (hanging.count + 1))
         let found = await coordinator.look(in: directory, limit, body)
         if found == nil {
             coordinator.log.warning("the folder of task \(record.id) does not answer")
