@@ -100,7 +100,11 @@ package struct LinkText: Hashable, Sendable {
 
     /// Returns the links of a word such as `"https://a.org/1","https://a.org/2"`.
     private static func apart(_ word: Substring) -> [Substring] {
-        guard word.contains(where: { ",;".contains($0) }) else { return [word] }
+        // A query may hold links of its own.
+        let isQuoted = word.first == "\""
+        guard word.contains(where: { ",;".contains($0) }), isQuoted || !word.contains("?") else {
+            return [word]
+        }
         return word.split(separator: /[,;]["']?(?=[A-Za-z]+:\/\/)/)
     }
 

@@ -143,6 +143,7 @@ final class AddDialog {
     /// Reads the text at once, or a long one off the main thread, when the user stops typing.
     private func read() {
         parsing?.cancel()
+        parsing = nil
         let text = buffer.text("text")
         guard text.utf8.count > Self.longText else {
             return take(LinkText(text, leavingWords: true))
@@ -162,6 +163,7 @@ final class AddDialog {
     }
 
     private func take(_ links: LinkText) {
+        parsing = nil
         self.links = links
         form.allowNames(links.count <= 1)
         judge()
@@ -238,7 +240,8 @@ final class AddDialog {
         let mistakes = links.mistakes.prefix(3).map(\.text)
         dialog.complain(mistakes.joined(separator: "\n"))
         field.setInvalid(!mistakes.isEmpty)
-        dialog.allow(links.count > 0 && mistakes.isEmpty && form.isValid)
+        let isRead = parsing == nil && links.count > 0
+        dialog.allow(isRead && mistakes.isEmpty && form.isValid)
     }
 
     private func add() async {

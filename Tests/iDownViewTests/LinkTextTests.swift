@@ -91,7 +91,10 @@ struct LinkTextTests {
         #expect(text.links == ["https://a.org/1", "https://a.org/2"] && text.mistakes.isEmpty)
     }
 
-    @Test(arguments: ["https://a.org/Inc.", "https://a.org/a,b;c", "https://a.org/x_(2)"])
+    @Test(arguments: [
+        "https://a.org/Inc.", "https://a.org/a,b;c", "https://a.org/x_(2)",
+        "https://a.org/zip?files=https://a.org/1,https://b.org/2",
+    ])
     func `a link alone keeps its marks`(link: String) {
         #expect(LinkText(link, leavingWords: true).links == [link])
     }

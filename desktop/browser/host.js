@@ -82,7 +82,7 @@ async function once(request, deadline) {
 export async function ask(request, deadline = Date.now() + 3000) {
   const isFree = request.do !== 'hand-over';
   // A service that is not installed will not come.
-  const patience = Date.now() + 500;
+  const patience = request.do === 'hello' ? Date.now() + 500 : Infinity;
   for (;;) {
     try {
       return await once(request, deadline);
