@@ -127,6 +127,15 @@ package final class Store: Sendable {
                 let code = ResultCode.SQLITE_IOERR_FSYNC.rawValue
                 throw StoreFailure.database(code: code, message: "injected: disk error")
             }
+            // A commit into a file without a name is lost when the service ends.
+            var hasMoved: CInt = 0
+            let connection = database.sqliteConnection
+            sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+            guard hasMoved == 0 else {
+                let code = ResultCode.SQLITE_READONLY_DBMOVED.rawValue
+                let text = "the list's file was moved or deleted; restart the service"
+                throw StoreFailure.database(code: code, message: text)
+            }
             count = database.totalChangesCount - before
             return .commit
         }

@@ -133,6 +133,21 @@ import iDownTesting
         }
     }
 
+    @Test func `nothing is committed into a file that has no name any more`() async throws {
+        try await withTemporaryFolder { folder in
+            let (store, _) = try Store.open(folder: folder, now: .someTime)
+            let path = folder + "/tasks.sqlite"
+            #expect(rename(path, path + ".aside") == 0)
+            await #expect(throws: StoreFailure.self) {
+                _ = try await store.commit { try $0.addTask("http://a/1") }
+            }
+            #expect(rename(path + ".aside", path) == 0)
+            let record = try await store.commit { try $0.addTask("http://a/2") }
+            #expect(try await store.read { try $0.tasks() } == [record])
+            try store.close()
+        }
+    }
+
     @Test func `a closed store throws its own error`() async throws {
         try await withTemporaryFolder { folder in
             let store = try Store.open(folder: folder, now: .someTime).store
