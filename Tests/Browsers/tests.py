@@ -825,6 +825,21 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.browser.menu("#a", letter="k")
         self.expect_idown(file, requests=1)
 
+    def test_a_proxy_that_was_chosen_in_chromium_is_not_gone_past(self):
+        rules = "{mode: 'fixed_servers', rules: {singleProxy: {host: '127.0.0.1', port: 9}}}"
+        for choice in (rules, "{mode: 'auto_detect'}"):
+            with self.subTest(choice):
+                # This computer is asked without it, by Chromium's own rules.
+                self.browser.extension(f"chrome.proxy.settings.set({{value: {choice}}}).then(() => 1)")
+                self.addCleanup(self.browser.extension, "chrome.proxy.settings.clear({}).then(() => 1)")
+                type(self).last += 1
+                self.name = f"/f{self.last}"
+                file = self.serve()
+                self.click_file()
+                self.expect_browser(file)
+                self.browser.forget()
+                self.session.clear()
+
     def test_a_worker_that_is_lost_while_a_download_is_held(self):
         # So that there is a host that hangs, also where this test runs alone.
         file = self.serve()

@@ -243,6 +243,16 @@ const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
 /** What makes a repeated message of a download one task. */
 const tokenOf = async ({ id, startTime }) => `${await profile}-${id}-${Date.parse(startTime)}`;
 
+/**
+ * The proxy that Chromium's command or an extension chose, in place of the desktop's; its mode where
+ * that has several.
+ */
+async function chosenProxy() {
+  const { mode, rules = {} } = (await api.proxy.settings.get({})).value;
+  const { host, port } = rules.singleProxy ?? rules.proxyForHttps ?? rules.fallbackProxy ?? rules.proxyForHttp ?? {};
+  return ['direct', 'system'].includes(mode) ? undefined : host ? `${host}:${port}` : mode;
+}
+
 async function hold(item) {
   const { incognito: isPrivate, filename: name, referrer } = item;
   let isTaken = false;
@@ -251,6 +261,7 @@ async function hold(item) {
     const token = await tokenOf(item);
     const request = await requestOf(item);
     if (request?.seen.status !== 200) return;
+    request.proxy = await chosenProxy();
     const { tab, frame } = request;
     const source = { page: referrer || request.page, referrer, tab, frame, isPrivate, store: isPrivate ? '1' : '0' };
     if (!(await offer(request, { token, isPrivate, name, source }))) return;
