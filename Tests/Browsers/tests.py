@@ -827,7 +827,8 @@ class ChromiumTests(Cases, unittest.TestCase):
 
     def test_a_proxy_that_was_chosen_in_chromium_is_not_gone_past(self):
         rules = "{mode: 'fixed_servers', rules: {singleProxy: {host: '127.0.0.1', port: 9}}}"
-        for choice in (rules, "{mode: 'auto_detect'}"):
+        several = "{mode: 'fixed_servers', rules: {proxyForHttps: {host: '127.0.0.1', port: 9}}}"
+        for choice in (rules, several, "{mode: 'auto_detect'}"):
             with self.subTest(choice):
                 # This computer is asked without it, by Chromium's own rules.
                 self.browser.extension(f"chrome.proxy.settings.set({{value: {choice}}}).then(() => 1)")

@@ -170,11 +170,11 @@ async function offer({ hops, seen, proxy, disposition }, { token, isPrivate, nam
   const urls = hops.map((hop) => hop.url);
   if (!wants(rules, { urls, page: source.page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
   if (!(await mayTake(source.tab))) return false;
-  const gets = gotten(hops);
+  const [gets, isHidden] = [gotten(hops), isPrivate || undefined];
   for (const hop of new Set([gets[0], gets.at(-1)])) {
-    const message = { do: 'hand-over', url: hop.url, token, name, proxy, ...seen, ...(await facts(hop, source)) };
+    const known = { do: 'hand-over', url: hop.url, token, name, proxy, private: isHidden, ...seen };
     try {
-      await ask(isPrivate ? { ...message, private: true } : message, deadline);
+      await ask({ ...known, ...(await facts(hop, source)) }, deadline);
       return true;
     } catch (error) {
       // The other URL may do, and nothing is left of this try.
@@ -247,10 +247,10 @@ const tokenOf = async ({ id, startTime }) => `${await profile}-${id}-${Date.pars
  * The proxy that Chromium's command or an extension chose, in place of the desktop's; its mode where
  * that has several.
  */
-async function chosenProxy() {
-  const { mode, rules = {} } = (await api.proxy.settings.get({})).value;
-  const { host, port } = rules.singleProxy ?? rules.proxyForHttps ?? rules.fallbackProxy ?? rules.proxyForHttp ?? {};
-  return ['direct', 'system'].includes(mode) ? undefined : host ? `${host}:${port}` : mode;
+async function chosenProxy(incognito) {
+  const { mode, rules = {} } = (await api.proxy?.settings.get({ incognito }))?.value ?? {};
+  const { host, port } = rules.singleProxy ?? {};
+  return [undefined, 'direct', 'system'].includes(mode) ? undefined : host ? `${host}:${port}` : mode;
 }
 
 async function hold(item) {
@@ -261,7 +261,7 @@ async function hold(item) {
     const token = await tokenOf(item);
     const request = await requestOf(item);
     if (request?.seen.status !== 200) return;
-    request.proxy = await chosenProxy();
+    request.proxy = await chosenProxy(isPrivate);
     const { tab, frame } = request;
     const source = { page: referrer || request.page, referrer, tab, frame, isPrivate, store: isPrivate ? '1' : '0' };
     if (!(await offer(request, { token, isPrivate, name, source }))) return;
@@ -408,9 +408,9 @@ async function take(found, page, tab, frame) {
       const [url, policy] = link;
       const source = { page, policy, tab: tab?.id, frame, store, isPrivate };
       const token = `${await profile}-${crypto.randomUUID()}`;
-      const message = { do: 'hand-over', url, token, ...(await facts({ url }, source)) };
       try {
-        await ask(isPrivate ? { ...message, private: true } : message, Date.now() + PATIENCE);
+        const [proxy, rest] = await Promise.all([chosenProxy(isPrivate), facts({ url }, source)]);
+        await ask({ do: 'hand-over', url, token, proxy, ...rest, private: isPrivate || undefined }, Date.now() + PATIENCE);
         await confirm(token, url, source);
       } catch (error) {
         if (error.code !== 'Disagreed') withdraw(token);
