@@ -58,9 +58,12 @@ package struct Fetch: Hashable, Sendable {
 
         package init() {}
 
+        /// After about half an hour of empty pages the link has expired.
+        private static let mostEmptyPages: UInt32 = 20
+
         /// Forgets what spoke against earlier answers: the user, or another link, asks anew.
         fileprivate mutating func trustAgain() {
-            (shortEnd, openEnd, error) = (ShortEnd(), ShortEnd(), ShortEnd())
+            (shortEnd, openEnd) = (ShortEnd(), ShortEnd())
             (wish, hasDoubtedMix) = (Wish(), false)
         }
 
@@ -80,19 +83,20 @@ package struct Fetch: Hashable, Sendable {
                     version.entityTag == nil, version.lastModified == nil,
                     total < max(known.total ?? 0, content.stored.end)
                 else { return judgement }
-                let hasValidator = known.entityTag != nil || known.lastModified != nil
-                guard error.count(of: total) < (hasValidator ? ShortEnd.most : 2) else {
-                    return judgement
-                }
+                let isKnown = known.entityTag != nil || known.lastModified != nil
+                let most = isKnown && !known.needsProof ? ShortEnd.most : 2
+                guard error.count(of: total) < most, !error.isFrequent else { return judgement }
                 let text = "The server sent something shorter in place of the file."
                 return .fail(.transient(.serverTruncated, text))
             case .fail(let failure) where failure.code == .serverTruncated:
                 guard facts.standsInForFile(of: known, onDisk: content.stored),
-                    error.count(of: 0) >= ShortEnd.most
+                    error.count(of: 0) >= Self.mostEmptyPages
                 else { return judgement }
                 return .fail(.linkExpired)
-            default: return judgement
+            case .resume, .compare, .prove, .check, .complete: error = ShortEnd()
+            case .askAgain, .redirect, .fail: break
             }
+            return judgement
         }
 
         /// Makes the memory of a task whose bytes an earlier run of the service has brought: its host
@@ -190,6 +194,7 @@ package struct Fetch: Hashable, Sendable {
         learned = memory
         let isOfAnother = sources.isOfAnother(memory.sources)
         if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
+        if isOfAnother { learned.error = ShortEnd() }
         if isOfAnother || !hasFailed { learned.trustAgain() }
         needsOneAnswer = learned.hasDoubtedMix && segments.isEmpty
         let noted = learned.wish.noted(in: known.inNewAttempt, of: home)
@@ -603,12 +608,15 @@ private struct ShortEnd: Hashable, Sendable {
     mutating func count(of position: Int64) -> UInt32 {
         count = position == self.position ? count + 1 : 1
         self.position = position
+        all += 1
         return count
     }
 
     /// Counts an answer that ended here; returns whether a further one may end elsewhere.
     mutating func isNew(_ position: Int64) -> Bool {
-        all += 1
-        return count(of: position) == 1 && all <= Self.mostDoubts
+        count(of: position) == 1 && all <= Self.mostDoubts
     }
+
+    /// Whether as many answers ended anywhere as would be final at one place.
+    var isFrequent: Bool { all >= Self.most }
 }

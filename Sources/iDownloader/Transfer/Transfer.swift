@@ -178,8 +178,8 @@ actor Transfer {
             guard !controls.isStopped else { throw error }
             switch error {
             case .failed(let failure) where isComplete && failure.code.spoilsContent:
-                if attempt.fetch.mayBeCut() {
-                    try await note(total: told)
+                if told == nil, attempt.fetch.mayBeCut() {
+                    try await note(total: nil)
                     return (.failed(.endedEarly), [])
                 }
                 return (.wrongFile(failure), [])
