@@ -182,18 +182,28 @@ extension StoreAccess {
     ) throws(StoreFailure) -> [TaskID] {
         try translatingErrors {
             var found: [TaskID] = []
+            // What clients are shown until a server has answered.
+            let suggested = TaskRequest(url: url, directory: "").suggestedName
             let rows = try rows(.unfinished, [URLHash.value(of: url), directory])
             while found.count < limit, let row = try rows.next() {
                 guard text(row, 1) == url, isMeant(LoginKey(rawValue: text(row, 5))) else {
                     continue
                 }
-                // The name that clients are shown: the wanted one, that of the file, or the URL's.
-                let names = [text(row, 2), text(row, 3)].filter { !$0.isEmpty }
-                let given = names.first ?? TaskRequest(url: url, directory: "").suggestedName
+                guard text(row, 4) == owner ?? "", let id = TaskID(rawValue: integer(row, 0)) else {
+                    continue
+                }
+                let given = [text(row, 2), text(row, 3)].first { !$0.isEmpty }
                 // Compared byte by byte, because two encodings of one text are two file names.
-                guard fileName.map({ $0.utf8.elementsEqual(given.utf8) }) ?? true else { continue }
-                guard text(row, 4) == owner ?? "" else { continue }
-                if let id = TaskID(rawValue: integer(row, 0)) { found.append(id) }
+                if let fileName, !fileName.utf8.elementsEqual((given ?? suggested).utf8) {
+                    continue
+                }
+                // A transfer that runs, or whose answer is there, has its name from the server.
+                if fileName != nil, given == nil, let record = try task(id),
+                    record.state == .downloading || record.remote.isOnRecord
+                {
+                    continue
+                }
+                found.append(id)
             }
             return found
         }

@@ -134,15 +134,14 @@ extension Transaction {
             owner: request.owner,
             keptLogins: wish.keptLogins
         )
-        guard let id, let found = try task(id) else { return nil }
-        let isNamed =
-            request.fileName != nil && found.request.fileName == nil && found.file == nil
-        // A transfer that runs, or whose answer is there, has its name from the server.
-        if isNamed, found.state == .downloading || found.remote.isOnRecord { return nil }
+        guard let id else { return nil }
         do {
             return (
                 id,
                 try change(id) { record in
+                    let isNamed =
+                        request.fileName != nil && record.request.fileName == nil
+                        && record.file == nil
                     if isNamed { record.request.fileName = request.fileName }
                     guard !wish.isPaused else { return isNamed ? [.persist] : [] }
                     let usesLogins = record.request.usesStoredLogins

@@ -187,16 +187,18 @@ final class HandOvers {
         }
         let total = answer.version.total
         let needed = SpacePolicy.needed(for: total ?? 0)
-        if let space = look, space.map({ $0.bytes < needed }) != true { return }
+        let refusal = ServiceRefusal.disagreed("File.NoSpace: the disk has no room for the file.")
+        guard let space = look else { throw refusal }
+        if space.map({ $0.bytes < needed }) != true { return }
         // Another click, or a fresh link, is for a download that has its room already.
         let others = try await coordinator.store.read { try $0.unfinishedTasksWithFile() }
         let isKnown = others.contains { other in
-            other.request.directory == directory && other.request.origin == wish.request.origin
-                && total != nil && other.remote.total == total
+            let isSame = other.request.url == wish.request.url && other.state == .downloading
+            return other.request.directory == directory && total != nil
+                && other.remote.total == total
+                && (isSame || answer.mayContinue(other, by: wish.request))
         }
-        guard isKnown else {
-            throw ServiceRefusal.disagreed("File.NoSpace: the disk has no room for the file.")
-        }
+        if !isKnown { throw refusal }
     }
 
     private static let overdue = "The server has not answered in time."

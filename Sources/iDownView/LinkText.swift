@@ -100,12 +100,16 @@ package struct LinkText: Hashable, Sendable {
 
     /// Returns the links of a word such as `"https://a.org/1","https://a.org/2"`.
     private static func apart(_ word: Substring) -> [Substring] {
-        // A query may hold links of its own.
-        let isQuoted = word.first == "\""
-        guard word.contains(where: { ",;".contains($0) }), isQuoted || !word.contains("?") else {
-            return [word]
+        guard word.contains(where: { ",;".contains($0) }) else { return [word] }
+        var (parts, rest) = ([Substring](), word)
+        while let mark = rest.firstRange(of: /["']?[,;]["']?(?=[A-Za-z]+:\/\/)/) {
+            let part = rest[..<mark.lowerBound]
+            // A query may hold a list of its own.
+            guard part.ranges(of: "://").count == 1 else { break }
+            parts.append(part)
+            rest = rest[mark.upperBound...]
         }
-        return word.split(separator: /[,;]["']?(?=[A-Za-z]+:\/\/)/)
+        return parts + [rest]
     }
 
     /// Returns the words of a line without those that cannot be meant as links; all of them if each

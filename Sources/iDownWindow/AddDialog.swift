@@ -142,6 +142,7 @@ final class AddDialog {
 
     /// Reads the text at once, or a long one off the main thread, when the user stops typing.
     private func read() {
+        reading?.cancel()
         parsing?.cancel()
         parsing = nil
         let text = buffer.text("text")

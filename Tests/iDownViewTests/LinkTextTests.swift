@@ -84,7 +84,7 @@ struct LinkTextTests {
     @Test(arguments: [
         "https://a.org/1, https://a.org/2", "https://a.org/1,https://a.org/2;",
         #""https://a.org/1","https://a.org/2""#, "1. https://a.org/1\n2. https://a.org/2",
-        "https://a.org/1;\nhttps://a.org/2;",
+        "https://a.org/1;\nhttps://a.org/2;", #"["https://a.org/1","https://a.org/2"]"#,
     ])
     func `the marks of a list are no part of its links`(list: String) {
         let text = LinkText(list, leavingWords: true)
