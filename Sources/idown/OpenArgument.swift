@@ -16,11 +16,12 @@ enum OpenArgument {
     /// Returns the argument as a URI.
     static func uri(for text: String) throws -> String {
         // RFC 3986, section 3.1; `./a:b.meta4` has no scheme.
-        let hasScheme = text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:/) != nil
-        if !hasScheme, LinkText.isMetalink(text) {
-            return URLText.ofFile(try WorkingFolder.absolute(text))
+        guard text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:/) == nil else { return text }
+        guard LinkText.isMetalink(text) else {
+            let mistake = DownloadArgument.mistake(in: text) ?? "\(ShownURL(text)) is not a URL"
+            Output.complain(mistake)
+            throw ExitStatus.refusedURL.exit
         }
-        let isWhole = hasScheme && URLText.completed(text) == nil
-        return isWhole ? text : try DownloadArgument.checkedURL(text)
+        return URLText.ofFile(try WorkingFolder.absolute(text))
     }
 }

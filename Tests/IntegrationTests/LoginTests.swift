@@ -395,7 +395,7 @@ struct LoginTests {
     @Test(arguments: [
         "example.org", "gopher://e.org/", "https://", "https://me:geheim@e.org/",
         "https://e.org:x/",
-        "https://e.org:0/", "https://\u{E4}.org/", "https://a%zz@e.org/",
+        "https://e.org:0/", "https://\u{E4}\u{2488}.org/", "https://a%zz@e.org/",
     ])
     func `a URL without a usable server is refused, and not repeated in the message`(url: String)
         async throws
