@@ -132,8 +132,8 @@ extension StoreAccess {
     /// - Parameters:
     ///   - url: the normalized URL, including user and password.
     ///   - directory: the folder, absolute, with symbolic links resolved.
-    ///   - fileName: the name with which the task was added, or which the server gave it if it was
-    ///     added without one; nil matches any name.
+    ///   - fileName: the name with which the task was added; else the one that the server gave it,
+    ///     or that its URL suggests until a server has answered. Nil matches any name.
     ///   - owner: the sandboxed application that the task belongs to; nil for the user's own tasks,
     ///     because an application reads the files of its own tasks and may have prepared them.
     ///   - keptLogins: the ids of kept logins that may be this URL's.

@@ -78,7 +78,8 @@ package struct URLText: Hashable, Sendable {
         query = String(whole[rest.endIndex...])
     }
 
-    private static let usualPorts: [String: UInt16] = [
+    /// The usual port of each scheme that the service downloads from.
+    package static let usualPorts: [String: UInt16] = [
         "http": 80, "https": 443, "ftp": 21, "ftps": 990, "sftp": 22,
     ]
 

@@ -72,9 +72,9 @@ struct FollowCommand: AsyncParsableCommand {
             if let since {
                 try await client.require(.changes, to: "tell what has changed since then")
                 // A list that is made anew between the two calls is refused by the second one.
-                // From 0 on all of any list is told.
-                let known = since > 0 ? listID : nil
-                let list = if let known { known } else { try await client.listID() }
+                // From 0 on all of the list is told, whichever it is.
+                let list =
+                    if since > 0, let listID { listID } else { try await client.listID() }
                 let changes = try await client.changes(since: since, of: list)
                 try Self.printAll(log.begin(changes, of: list))
             } else if list || !ids.isEmpty {

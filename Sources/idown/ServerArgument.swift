@@ -10,9 +10,6 @@ struct ServerArgument {
     /// The user name in the URL; nil if there is none.
     let user: String?
 
-    /// The default port of each scheme.
-    private static let ports = ["http": 80, "https": 443, "ftp": 21, "ftps": 990, "sftp": 22]
-
     /// Reads a URL.
     ///
     /// - Throws: `ExitCode` after saying why the URL is refused; the text repeats no part of the URL,
@@ -21,7 +18,7 @@ struct ServerArgument {
         guard let url = URLText(text), let start = text.firstRange(of: "://")?.upperBound else {
             throw Self.refusal("give a URL of the server, such as https://example.org/")
         }
-        guard let usualPort = Self.ports[url.scheme] else {
+        guard let usualPort = URLText.usualPorts[url.scheme] else {
             throw Self.refusal("logins are stored only for http, https, ftp, ftps and sftp URLs")
         }
         let authority = text[start...].prefix { !"/?#".contains($0) }
@@ -35,7 +32,7 @@ struct ServerArgument {
                 "the URL's host has letters other than ASCII; give its ASCII form, xn--…"
             )
         }
-        let port = url.port.isEmpty ? usualPort : Int(url.port) ?? 0
+        let port = url.port.isEmpty ? Int(usualPort) : Int(url.port) ?? 0
         guard port > 0 else {
             throw Self.refusal("the URL's port must be a number from 1 to 65535")
         }

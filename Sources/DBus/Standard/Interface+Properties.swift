@@ -60,7 +60,9 @@ private struct PropertyTable: Sendable {
         throw .unknownProperty("The object has no property \(name.prefix(255)).")
     }
 
-    /// The client's text may be as long as a message.
+    /// Returns the error for an interface that the object lacks.
+    ///
+    /// It does not repeat all of the client's text, which may be as long as a message.
     private static func unknown(_ interface: String) -> BusError {
         .unknownInterface("The object has no interface \(interface.prefix(255)).")
     }

@@ -82,6 +82,7 @@ extension Checksum {
     }
 
     private static func bytes(ofHexadecimal digits: Substring.UTF8View) -> [UInt8]? {
+        // No digest is longer; the text may be.
         let values = digits.prefix(128).compactMap(\.hexadecimalValue)
         guard values.count == digits.count, values.count.isMultiple(of: 2) else { return nil }
         return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }

@@ -61,10 +61,12 @@ package struct Fetch: Hashable, Sendable {
         /// After about half an hour of empty pages the link has expired.
         private static let mostEmptyPages: UInt32 = 20
 
-        /// Forgets what spoke against earlier answers: the user, or another link, asks anew.
-        fileprivate mutating func trustAgain() {
-            (shortEnd, openEnd) = (ShortEnd(), ShortEnd())
-            (wish, hasDoubtedMix) = (Wish(), false)
+        /// Forgets what another link has shown, and what spoke against earlier answers where the user
+        /// asks anew.
+        fileprivate mutating func begin(isOfAnother: Bool, hasFailed: Bool) {
+            if isOfAnother { (tags, versions, error) = (TagEvidence(), Versions(), ShortEnd()) }
+            guard isOfAnother || !hasFailed else { return }
+            (shortEnd, openEnd, wish, hasDoubtedMix) = (ShortEnd(), ShortEnd(), Wish(), false)
         }
 
         /// Returns a judgement of the lead's answer that may be the message of a script that has
@@ -106,9 +108,8 @@ package struct Fetch: Hashable, Sendable {
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0
-                || [shortEnd, openEnd, error] != [ShortEnd](repeating: ShortEnd(), count: 3)
-                || !versions.givenUp.isEmpty || wish != Wish()
-                || hasDoubtedMix
+                || [shortEnd, openEnd, error].contains { $0 != ShortEnd() }
+                || !versions.givenUp.isEmpty || wish != Wish() || hasDoubtedMix
         }
     }
 
@@ -193,9 +194,7 @@ package struct Fetch: Hashable, Sendable {
         )
         learned = memory
         let isOfAnother = sources.isOfAnother(memory.sources)
-        if isOfAnother { (learned.tags, learned.versions) = (TagEvidence(), Versions()) }
-        if isOfAnother { learned.error = ShortEnd() }
-        if isOfAnother || !hasFailed { learned.trustAgain() }
+        learned.begin(isOfAnother: isOfAnother, hasFailed: hasFailed)
         needsOneAnswer = learned.hasDoubtedMix && segments.isEmpty
         let noted = learned.wish.noted(in: known.inNewAttempt, of: home)
         content = Content(noted, segments, owner: sources.owner(by: memory.sources))
@@ -588,35 +587,4 @@ private struct Mixture: Hashable, Sendable {
     let failure: Failure
     /// Nil once another answer takes the place of the bytes.
     var content: Content?
-}
-
-/// The offset at which answers ended too early, or where they may have.
-///
-/// Such are answers with the whole file, or with its end by FTP, that broke off before the announced
-/// length if there is one, and without a byte that was not on disk yet.
-private struct ShortEnd: Hashable, Sendable {
-    private var position: Int64 = 0
-    private var count: UInt32 = 0
-    private var all: UInt32 = 0
-    /// After this many ends at the same byte the failure is final: they are no accident, even at a
-    /// host that is known and would otherwise be tried for longer.
-    static let most = RetryPolicy.tries
-    /// After this many ends at any bytes a wrong file is what the host has.
-    private static let mostDoubts: UInt32 = 3
-
-    /// Counts an answer that broke off here; returns how many in a row did.
-    mutating func count(of position: Int64) -> UInt32 {
-        count = position == self.position ? count + 1 : 1
-        self.position = position
-        all += 1
-        return count
-    }
-
-    /// Counts an answer that ended here; returns whether a further one may end elsewhere.
-    mutating func isNew(_ position: Int64) -> Bool {
-        count(of: position) == 1 && all <= Self.mostDoubts
-    }
-
-    /// Whether as many answers ended anywhere as would be final at one place.
-    var isFrequent: Bool { all >= Self.most }
 }
