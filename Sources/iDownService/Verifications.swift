@@ -98,15 +98,11 @@ final class Verifications {
         readings[id] = Reading(work: work, callers: [:])
     }
 
-    /// Announces that the reading has begun or ended, which the record does not show.
-    ///
-    /// It takes its turn behind what is committed and not told yet, whose serials are older than
-    /// the record's.
+    /// Announces that the reading has begun or ended, which the record shows by its serial alone.
     private func tell(_ id: TaskID, in coordinator: isolated Coordinator) async {
         _ = try? await coordinator.commit { transaction in
-            let record = try transaction.task(id)
-            let changes = record.map { [Change(before: $0, after: $0, effects: [.announce])] }
-            return ((), changes ?? [])
+            let change = try transaction.change(id) { _ in [.persist, .announce] }
+            return ((), change.map { [$0] } ?? [])
         }
     }
 

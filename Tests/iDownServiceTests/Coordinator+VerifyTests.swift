@@ -97,16 +97,25 @@ import iDownTesting
         try await withFile { scene, id, _ in
             let mark = scene.signals.signals.count
             _ = try await scene.client.verify(id)
-            // Over a connection of their own, which may be behind that of the answer.
-            try await soon("both words") {
-                let words = scene.signals.signals.dropFirst(mark).compactMap { signal -> Value? in
+            let news = { @Sendable () -> [[String: Value]] in
+                scene.signals.signals.dropFirst(mark).compactMap { signal in
                     guard case .changed(id, _, let changed) = ManagerEvent(signal) else {
                         return nil
                     }
-                    return changed["Activity"]
+                    return changed
                 }
-                return words == [.string("verifying"), .string("")]
             }
+            // Over a connection of their own, which may be behind that of the answer.
+            try await soon("both words") {
+                news().map { $0["Activity"] } == [.string("verifying"), .string("")]
+            }
+            // Who only asks what has changed since the first word finds the second.
+            guard case .uint64(let serial) = news().first?["Serial"] else {
+                Issue.record("no serial")
+                return
+            }
+            let changes = try await scene.client.changes(since: serial)
+            #expect(changes.tasks.map(\.id) == [id])
         }
     }
 
