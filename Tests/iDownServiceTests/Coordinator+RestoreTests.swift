@@ -106,7 +106,7 @@ import iDownloader
             }
         } _: { hub in
             let id = try #require(TaskID(rawValue: 1))
-            try await hub.announced.wait(for: id, .failed)
+            try await hub.announced.wait(for: id, hold: "retry")
             #expect(try await hub.record(id)?.file == Self.part)
             #expect(try await hub.record(id)?.intent == .publish(name: "a"))
             // Nothing of it is there to be deleted.

@@ -72,7 +72,8 @@ extension FileError {
             Failure(
                 .fileVanished,
                 "The partial file is on a drive that is not connected. Connect the drive and try"
-                    + " again, or cancel and retry the download to start from zero."
+                    + " again, or cancel and retry the download to start from zero.",
+                isTransient: true
             )
         case .system(let code, let operation):
             Self.failure(errno: code, during: operation)
@@ -125,7 +126,19 @@ extension FileError {
         return "The system reports an error (\(operation): \(text)). Check the disk."
     }
 
-    private static let gone =
+    fileprivate static let gone =
         "There is no such file or folder. If a folder was deleted, make it again or choose another"
         + " one. Then try again."
+}
+
+extension Failure {
+    /// The failure of a task whose folder is missing: its drive may be about to be mounted, as after
+    /// a login, so that a few tries follow.
+    static var missingFolder: Failure {
+        Failure(
+            .fileVanished,
+            FileError.gone + " If the folder is on a drive, connect the drive.",
+            isTransient: true
+        )
+    }
 }

@@ -100,9 +100,15 @@ final class TargetFile {
     private func openedFolder() async throws(TransferEnd) -> OpenFolder {
         if let folder { return folder }
         let (system, directory) = (engine.fileSystem, job.request.directory)
-        let opened = try await disk { () throws(FileError) in
-            try OpenFolder(directory, fileSystem: system)
+        let opened = try await disk { () throws(FileError) -> OpenFolder? in
+            do throws(FileError) {
+                return try OpenFolder(directory, fileSystem: system)
+            } catch {
+                guard case .vanished = error else { throw error }
+                return nil
+            }
         }
+        guard let opened else { throw .failed(.missingFolder) }
         folder = opened
         return opened
     }

@@ -20,11 +20,27 @@ import iDownloader
                 #expect(await site.engine.measurePartial(of: journal.record) == nil)
                 try await site.run(journal)
                 #expect(journal.record.failure?.code == .fileVanished)
+                #expect(journal.record.state.isBackOff, "a few tries follow")
                 #expect(journal.record.segments == before.segments)
                 #expect(journal.record.file == before.file)
                 #expect(site.files == (stranger ? ["aside", "file.bin.part"] : ["aside"]))
                 #expect(rename(aside, part) == 0)
             }
+            try await site.run(journal)
+            expectComplete(Sample.content, site, journal)
+        }
+    }
+
+    @Test func `a folder that is mounted a little later is waited for`() async throws {
+        try await onAnotherDrive { site, journal in
+            let aside = site.folder + ".aside"
+            let before = journal.record
+            #expect(rename(site.folder, aside) == 0)
+            try await site.run(journal)
+            #expect(journal.record.state.isBackOff)
+            #expect(journal.record.failure?.code == .fileVanished)
+            #expect(journal.record.segments == before.segments)
+            #expect(rename(aside, site.folder) == 0)
             try await site.run(journal)
             expectComplete(Sample.content, site, journal)
         }
