@@ -2,7 +2,6 @@
 
 import CLinux
 import Glibc
-package import iDownState
 
 // Calls on open descriptors.
 extension FileSystem {
@@ -69,54 +68,10 @@ extension FileSystem {
         return count
     }
 
-    /// Makes the bytes durable, and the metadata needed to read them; fdatasync(2).
-    package func synchronizeData(of descriptor: Int32) throws(FileError) {
-        _ = try call("fdatasync") { fdatasync(descriptor) }
-        observer?.didSynchronize(descriptor)
-    }
-
-    /// Starts to write the bytes to the disk and does not wait; sync_file_range(2).
-    ///
-    /// This does not make the bytes durable: a later sync does, and reports failures.
-    package func startWriting(_ descriptor: Int32) throws(FileError) {
-        _ = try call("sync_file_range") {
-            sync_file_range(descriptor, 0, 0, CLINUX_SYNC_FILE_RANGE_WRITE)
-        }
-    }
-
     /// Makes a file, or the names in a folder, durable; fsync(2).
     package func synchronize(_ descriptor: Int32) throws(FileError) {
         _ = try call("fsync") { fsync(descriptor) }
         observer?.didSynchronize(descriptor)
-    }
-
-    /// Sets the length of a file; ftruncate(2).
-    package func truncate(_ descriptor: Int32, to length: Int64) throws(FileError) {
-        observer?.willTruncate(descriptor, to: length)
-        _ = try call("ftruncate") { ftruncate(descriptor, off_t(length)) }
-    }
-
-    /// Reserves blocks for the file and leaves its size as it is; fallocate(2).
-    package func allocate(_ descriptor: Int32, length: Int64) throws(FileError) {
-        _ = try call("fallocate") {
-            fallocate(descriptor, CLINUX_FALLOC_FL_KEEP_SIZE, 0, off_t(length))
-        }
-    }
-
-    /// Sets the permissions of a file; fchmod(2).
-    package func setMode(_ mode: UInt32, of descriptor: Int32) throws(FileError) {
-        _ = try call("fchmod") { fchmod(descriptor, mode) }
-    }
-
-    /// Sets the modification time and leaves the access time; futimens(3).
-    package func setModificationTime(_ time: WallTime, of descriptor: Int32) throws(FileError) {
-        var (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        if rest < 0 { (seconds, rest) = (seconds - 1, rest + 1_000_000) }
-        let times = [
-            timespec(tv_sec: 0, tv_nsec: CLINUX_UTIME_OMIT),
-            timespec(tv_sec: Int(seconds), tv_nsec: Int(rest) * 1000),
-        ]
-        _ = try call("futimens") { futimens(descriptor, times) }
     }
 
     /// Sets an extended attribute; fsetxattr(2).

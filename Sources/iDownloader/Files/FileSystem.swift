@@ -3,7 +3,7 @@
 import Glibc
 import Synchronization
 
-/// Makes the calls into the file system, all in one place.
+/// Makes the calls into the file system: all pass through ``call(_:_:)``.
 ///
 /// It repeats calls that a signal interrupted and turns -1 into a thrown ``FileError``. With a
 /// ``FaultPlan`` it makes the n-th call fail; without one that costs a test for nil.

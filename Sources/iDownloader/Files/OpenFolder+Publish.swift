@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 package import iDownState
 
@@ -74,7 +75,12 @@ extension OpenFolder {
     /// - Throws: `nameTaken` if another file has the new name; EXDEV between file systems.
     package func move(_ old: String, to name: String, in target: OpenFolder) throws(FileError) {
         do throws(FileError) {
-            try fileSystem.renameToFree(old, in: number, as: name, in: target.number)
+            _ = try fileSystem.call("renameat2", on: name) {
+                renameat2(number, old, target.number, name, CLINUX_RENAME_NOREPLACE)
+            }
+            if number == target.number {
+                fileSystem.observer?.didRename(old, as: name, in: number)
+            }
         } catch {
             switch error.errno {
             case EEXIST: throw .nameTaken
@@ -88,7 +94,9 @@ extension OpenFolder {
     /// Moves by a hard link, which never replaces a file either, and then removes the old name.
     private func link(_ old: String, to name: String, in target: OpenFolder) throws(FileError) {
         do throws(FileError) {
-            try fileSystem.link(old, in: number, as: name, in: target.number)
+            _ = try fileSystem.call("linkat", on: name) {
+                linkat(number, old, target.number, name, 0)
+            }
         } catch {
             switch error.errno {
             case EEXIST: throw .nameTaken
@@ -115,7 +123,7 @@ extension OpenFolder {
             // Another program could still replace the placeholder between this check and the
             // rename. A file system with neither of the two safe calls offers nothing better.
             guard try target.isThere(placeholder, as: name) else { throw .nameTaken }
-            try fileSystem.renameReplacing(old, in: number, as: name, in: target.number)
+            _ = try fileSystem.call("renameat") { renameat(number, old, target.number, name) }
         } catch {
             if (try? target.isThere(placeholder, as: name)) == true {
                 try? fileSystem.unlink(name, in: target.number)

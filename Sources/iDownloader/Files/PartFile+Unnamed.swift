@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import iDownState
 
@@ -23,7 +24,9 @@ extension PartFile {
         let fileSystem = folder.fileSystem
         let descriptor: Descriptor
         do throws(FileError) {
-            descriptor = try fileSystem.openUnnamed(in: folder.number, mode: 0o600)
+            let flags = CLINUX_O_TMPFILE | O_DIRECTORY | O_RDWR | O_CLOEXEC
+            let number = try fileSystem.call("openat") { openat(folder.number, ".", flags, 0o600) }
+            descriptor = Descriptor(owning: number)
         } catch {
             guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(error.errno) else { throw error }
             return nil
@@ -67,7 +70,10 @@ extension PartFile {
 
     private func give(_ name: String) throws(FileError) -> Bool {
         do throws(FileError) {
-            try fileSystem.link(number, as: name, in: folder.number)
+            let path = "/proc/self/fd/\(number)"
+            _ = try fileSystem.call("linkat", on: name) {
+                linkat(AT_FDCWD, path, folder.number, name, AT_SYMLINK_FOLLOW)
+            }
             return true
         } catch {
             // The call may have succeeded although its result was lost on the way.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Dispatch
 import Glibc
 import Synchronization
@@ -100,13 +101,16 @@ package final class PartFile: Sendable {
         try fileSystem.status(of: descriptor.number).allocated
     }
 
-    /// Reserves disk blocks up to `length` if the file system can; the size stays the same.
+    /// Reserves disk blocks up to `length` if the file system can; the size stays the same;
+    /// fallocate(2).
     ///
     /// - Throws: only if space is lacking: other failures to reserve do not prevent writing.
     package func reserve(upTo length: Int64) throws(FileError) {
         guard length > 0 else { return }
         do throws(FileError) {
-            try fileSystem.allocate(number, length: length)
+            _ = try fileSystem.call("fallocate") {
+                fallocate(number, CLINUX_FALLOC_FL_KEEP_SIZE, 0, off_t(length))
+            }
         } catch {
             switch error.errno {
             case ENOSPC, EDQUOT, EFBIG: throw error
@@ -149,23 +153,31 @@ package final class PartFile: Sendable {
         try fileSystem.read(into: buffer, from: number, at: offset)
     }
 
-    /// Shortens the file, or extends it with a hole.
+    /// Shortens the file, or extends it with a hole; ftruncate(2).
     package func truncate(to length: Int64) throws(FileError) {
-        try fileSystem.truncate(number, to: length)
+        fileSystem.observer?.willTruncate(number, to: length)
+        _ = try fileSystem.call("ftruncate") { ftruncate(number, off_t(length)) }
         extent.store(length, ordering: .relaxed)
     }
 
-    /// Makes the written bytes durable.
+    /// Makes the written bytes durable, and the metadata needed to read them; fdatasync(2).
     ///
     /// After a failure, no byte written since the last success can be relied on, because the kernel
     /// reports a lost write only once.
     package func synchronizeData() throws(FileError) {
-        try fileSystem.synchronizeData(of: descriptor.number)
+        _ = try fileSystem.call("fdatasync") { fdatasync(number) }
+        fileSystem.observer?.didSynchronize(number)
     }
 
     /// Starts to write the bytes to the disk and does not wait, so that later syncs of several
-    /// files delay one another less.
-    package func startWriting() { try? fileSystem.startWriting(descriptor.number) }
+    /// files delay one another less; sync_file_range(2).
+    ///
+    /// This does not make the bytes durable: a later sync does, and reports failures.
+    package func startWriting() {
+        _ = try? fileSystem.call("sync_file_range") {
+            sync_file_range(number, 0, 0, CLINUX_SYNC_FILE_RANGE_WRITE)
+        }
+    }
 
     /// Makes bytes, permissions and attributes durable.
     package func synchronize() throws(FileError) {
@@ -200,12 +212,13 @@ package final class PartFile: Sendable {
 
     // MARK: What a complete file gets before it is published
 
-    /// Sets the permissions that any new file of the user gets: 0666 without the umask.
+    /// Sets the permissions that any new file of the user gets: 0666 without the umask; fchmod(2).
     ///
     /// The refusal of a file system without permissions is ignored.
     package func setFinalPermissions() throws(FileError) {
         do throws(FileError) {
-            try fileSystem.setMode(0o666 & ~fileSystem.umask(), of: number)
+            let mode = 0o666 & ~fileSystem.umask()
+            _ = try fileSystem.call("fchmod") { fchmod(number, mode) }
         } catch {
             switch error.errno {
             case EPERM, ENOTSUP, ENOSYS, EINVAL: return
@@ -226,10 +239,17 @@ package final class PartFile: Sendable {
         try? fileSystem.setAttribute("user.xdg.referrer.url", to: referrer, of: number)
     }
 
-    /// Sets the modification time, which later writes replace.
+    /// Sets the modification time, which later writes replace, and leaves the access time;
+    /// futimens(3).
     ///
     /// If the file system cannot store the time, the file keeps its own.
     package func setModificationTime(_ time: WallTime) {
-        try? fileSystem.setModificationTime(time, of: number)
+        var (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        if rest < 0 { (seconds, rest) = (seconds - 1, rest + 1_000_000) }
+        let times = [
+            timespec(tv_sec: 0, tv_nsec: CLINUX_UTIME_OMIT),
+            timespec(tv_sec: Int(seconds), tv_nsec: Int(rest) * 1000),
+        ]
+        _ = try? fileSystem.call("futimens") { futimens(number, times) }
     }
 }
