@@ -26,29 +26,25 @@ final class ConnectionSockets {
     /// Beyond it, closed ones are forgotten.
     private static let limit = 512
 
-    private var sockets: [Key: Int32] = [:]
-    /// The connections to FTP and SFTP servers.
-    private var fileServers: Set<Key> = []
+    /// The socket of each connection, and whether the connection is to an FTP or SFTP server.
+    private var sockets: [Key: (socket: Int32, isFileServer: Bool)] = [:]
 
     /// Remembers a new connection, which was made on one of these sockets.
     func note(_ key: Key, madeOn opened: [Int32], isFileServer: Bool) {
         guard let socket = opened.last(where: { Self.isOpen($0, at: key) }) else { return }
         if sockets.count >= Self.limit {
-            sockets = sockets.filter { Self.isOpen($0.value, at: $0.key) }
-            fileServers.formIntersection(sockets.keys)
+            sockets = sockets.filter { Self.isOpen($0.value.socket, at: $0.key) }
         }
         guard sockets.count < Self.limit else { return }
-        sockets[key] = socket
-        if isFileServer { fileServers.insert(key) }
+        sockets[key] = (socket, isFileServer)
     }
 
     /// Shuts down the idle connections to FTP and SFTP servers, before libcurl closes them.
     ///
     /// libcurl would wait for each server's last reply, for two minutes where the server is gone.
     func hangUp() {
-        for key in fileServers {
-            guard let socket = sockets[key], Self.isOpen(socket, at: key) else { continue }
-            _ = shutdown(socket, Int32(SHUT_RDWR))
+        for (key, known) in sockets where known.isFileServer && Self.isOpen(known.socket, at: key) {
+            _ = shutdown(known.socket, Int32(SHUT_RDWR))
         }
     }
 
@@ -61,7 +57,7 @@ final class ConnectionSockets {
     /// - Returns: whether anything is left on the connection.
     func hasLeftovers(_ key: Key, tls: UnsafeMutableRawPointer?) -> Bool {
         if let tls, ccurl_has_pending(tls) != 0 { return true }
-        guard let socket = sockets[key], Self.isOpen(socket, at: key) else { return false }
+        guard let socket = sockets[key]?.socket, Self.isOpen(socket, at: key) else { return false }
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) > 0
     }

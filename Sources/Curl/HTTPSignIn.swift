@@ -40,6 +40,8 @@ struct HTTPSignIn {
         var timesAsked = 0
     }
 
+    /// The methods that hosts and proxies have asked for.
+    private let known: KnownSignIns
     /// Host and proxy, by the status that asks for a login.
     private var sides: [Int: Side] = [:]
     /// The status of the head that is held back; nil where none is.
@@ -52,6 +54,7 @@ struct HTTPSignIn {
     ///   - request: the request, with its host and proxy.
     ///   - known: the methods that hosts and proxies have asked for.
     init(_ request: TransferRequest, _ known: KnownSignIns) {
+        self.known = known
         guard request.url.isHTTP || request.proxy != .direct else { return }
         if request.signsIn {
             let path = request.url.path
@@ -85,17 +88,15 @@ struct HTTPSignIn {
     /// - Parameters:
     ///   - line: the line, with its line end.
     ///   - easy: the handle that received it.
-    ///   - known: takes the method that is asked for.
     ///   - mayBeginAnew: whether the request may be sent again with another method.
     /// - Returns: what to do with the line.
     mutating func read(
         _ line: UnsafeRawBufferPointer,
         of easy: EasyHandle,
-        _ known: KnownSignIns,
         mayBeginAnew: Bool
     ) -> Reading {
         guard !sides.isEmpty else { return .pass }
-        if line.starts(with: "HTTP/".utf8) { begin(line, of: easy, known) }
+        if line.starts(with: "HTTP/".utf8) { begin(line, of: easy) }
         let isEnd = line.allSatisfy { $0 == 0x0D || $0 == 0x0A }
         guard let asking, let side = sides[asking] else { return isLast && isEnd ? .last : .pass }
         held.append(Array(line))
@@ -117,11 +118,7 @@ struct HTTPSignIn {
     }
 
     /// Begins another head: libcurl has answered the one that was held back.
-    private mutating func begin(
-        _ line: UnsafeRawBufferPointer,
-        of easy: EasyHandle,
-        _ known: KnownSignIns
-    ) {
+    private mutating func begin(_ line: UnsafeRawBufferPointer, of easy: EasyHandle) {
         _ = release()
         isLast = false
         let status = line.split(separator: 0x20, maxSplits: 2).dropFirst().first
@@ -132,12 +129,12 @@ struct HTTPSignIn {
             sides[status]?.timesAsked += 1
             if !isLast { asking = status }
         } else {
-            learn(from: easy, known)
+            learn(from: easy)
         }
     }
 
     /// Remembers the methods of the hosts and proxies that have accepted the login.
-    func learn(from easy: EasyHandle, _ known: KnownSignIns) {
+    private func learn(from easy: EasyHandle) {
         for side in sides.values {
             let offered = offers(to: side, of: easy)
             if !offered.isEmpty { known[side.party] = offered.preferred }

@@ -2,10 +2,12 @@
 
 import CCurl
 
-/// The transfers in a multi handle.
+/// The transfers in a multi handle, and what is known of the connections that they use.
 ///
 /// Belongs to the pool's thread.
 final class RunningTransfers {
+    let sockets = ConnectionSockets()
+    let signIns = KnownSignIns()
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
 
     subscript(easy: UnsafeMutableRawPointer) -> Transfer? {

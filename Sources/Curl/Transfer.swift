@@ -28,7 +28,6 @@ final class Transfer {
     /// meanwhile, it never comes.
     private static let patienceForLastReply = 3
     private let running: RunningTransfers
-    private let sockets: ConnectionSockets
     /// The sockets that were made for this transfer.
     private var opened: [Int32] = []
     /// Whether it was about to disturb another transfer on its connection, or to get bytes that
@@ -40,7 +39,6 @@ final class Transfer {
     private var hostKeyDoubt: TransferOutcome.HostKeyDoubt?
     private var replies = ControlReplies()
     private var hasToldFile = false
-    private let knownSignIns: KnownSignIns
     private var signIn: HTTPSignIn
     /// Whether the host or the proxy wants another sign-in method than the one that was tried.
     private var mustSignInOtherwise = false
@@ -52,15 +50,11 @@ final class Transfer {
         on easy: EasyHandle,
         sink: any TransferSink,
         handle: TransferHandle,
-        among running: RunningTransfers,
-        on sockets: ConnectionSockets,
-        knownSignIns: KnownSignIns
+        among running: RunningTransfers
     ) throws(CurlFailure) {
-        self.knownSignIns = knownSignIns
-        signIn = HTTPSignIn(request, knownSignIns)
+        signIn = HTTPSignIn(request, running.signIns)
         self.handle = handle
         self.running = running
-        self.sockets = sockets
         self.easy = easy
         self.sink = sink
         self.request = request
@@ -71,7 +65,7 @@ final class Transfer {
         let logins = request.ssh.logins
         let login = logins.indices.contains(loginIndex) ? logins[loginIndex] : nil
         try easy.apply(request, signingInBy: login)
-        signIn = HTTPSignIn(request, knownSignIns)
+        signIn = HTTPSignIn(request, running.signIns)
         try signIn.apply(to: easy)
         let context = Unmanaged.passUnretained(self).toOpaque()
         try easy.set(CURLOPT_WRITEDATA, context)
@@ -263,7 +257,7 @@ final class Transfer {
         guard request.url.isHTTP else {
             return replies.read(bytes) ? bytes.count : refusal(of: bytes)
         }
-        switch signIn.read(bytes, of: easy, knownSignIns, mayBeginAnew: !hasBegunAnew) {
+        switch signIn.read(bytes, of: easy, mayBeginAnew: !hasBegunAnew) {
         case .pass:
             return sink.receive(headerLine: bytes) ? bytes.count : refusal(of: bytes)
         case .last:
@@ -344,14 +338,14 @@ extension Transfer {
     /// Whether the connection has served another request and still holds bytes.
     private func hasLeftovers(_ key: ConnectionSockets.Key) -> Bool {
         guard easy.number(CURLINFO_NUM_CONNECTS) == 0 else {
-            sockets.note(key, madeOn: opened, isFileServer: isFromFileServer)
+            running.sockets.note(key, madeOn: opened, isFileServer: isFromFileServer)
             return false
         }
         guard request.url.isHTTP else { return false }
         let tls = easy.tls
         // HTTP/2 frames name the stream that they belong to.
         guard ccurl_speaks_http2(tls) == 0 else { return false }
-        return sockets.hasLeftovers(key, tls: tls)
+        return running.sockets.hasLeftovers(key, tls: tls)
     }
 
     /// Whether a host key may be trusted: only one that equals the known key, and none is added.

@@ -23,8 +23,6 @@ public actor TransferPool {
     nonisolated let thread: PoolThread
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private let running = RunningTransfers()
-    private let sockets = ConnectionSockets()
-    private let knownSignIns = KnownSignIns()
     private var spares: [EasyHandle] = []
     private var isShutDown = false
     /// How many turns in a row have failed.
@@ -166,9 +164,7 @@ extension TransferPool {
                 on: easy,
                 sink: sink,
                 handle: handle,
-                among: running,
-                on: sockets,
-                knownSignIns: knownSignIns
+                among: running
             )
             try multi.add(easy)
             transfers[ObjectIdentifier(handle)] = transfer
@@ -236,7 +232,7 @@ extension TransferPool {
             end(transfer, .aborted, message: Self.shutDownOutcome.message)
         }
         spares = []
-        sockets.hangUp()
+        running.sockets.hangUp()
         thread.stop()
     }
 
