@@ -128,8 +128,6 @@ final class EasyHandle {
         return read { ccurl_getinfo_long(pointer, info, &value) } ? value : nil
     }
 
-    func microseconds(_ info: CURLINFO) -> Duration? { offset(info).map { .microseconds($0) } }
-
     /// Returns a large number, for example a time or a length; libcurl returns -1 for an unknown
     /// one.
     func offset(_ info: CURLINFO) -> Int64? {

@@ -25,14 +25,13 @@ final class PoolThread: SerialExecutor {
         var items: [Item] = []
         var phase = Phase.running
         var thread: pthread_t?
-        var endWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let multi: MultiHandle
     private let state = Mutex(State())
     /// The thread's id while it runs, otherwise 0.
     private let current = Atomic<UInt>(0)
-    /// Runs the actor's jobs that come after the thread has ended.
+    /// Waits for the thread's end, and runs the actor's jobs that come after it.
     private let afterlife = DispatchQueue(label: "curl.pool.ended")
 
     init(_ multi: MultiHandle) { self.multi = multi }
@@ -56,19 +55,20 @@ final class PoolThread: SerialExecutor {
     func post(_ command: @escaping Command) -> Bool { add(.command(command)) }
 
     /// Lets the thread run what is posted, and then end; by then the pool must have no transfers.
-    func stop() { state.withLock { $0.phase = $0.phase == .ended ? .ended : .stopping } }
+    ///
+    /// Called on the thread.
+    func stop() { state.withLock { $0.phase = .stopping } }
 
     /// Returns once the thread has ended and was joined.
     func join() async {
-        await withCheckedContinuation { continuation in
-            let hasEnded = state.withLock { state in
-                if state.phase != .ended { state.endWaiters.append(continuation) }
-                return state.phase == .ended
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            afterlife.async {
+                if let thread = self.state.withLock({ $0.thread.take() }) {
+                    pthread_join(thread, nil)
+                }
+                continuation.resume()
             }
-            if hasEnded { continuation.resume() }
         }
-        // The thread is about to return, so this does not block.
-        if let thread = state.withLock({ $0.thread.take() }) { pthread_join(thread, nil) }
     }
 
     private func add(_ item: Item) -> Bool {
@@ -109,11 +109,6 @@ final class PoolThread: SerialExecutor {
         }
         current.store(0, ordering: .relaxed)
         multi.close()
-        let waiters = state.withLock { state in
-            defer { state.endWaiters = [] }
-            return state.endWaiters
-        }
-        for waiter in waiters { waiter.resume() }
     }
 
     /// Returns what was posted since the last turn; nil when the thread has to end.

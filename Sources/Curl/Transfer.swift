@@ -11,9 +11,8 @@ final class Transfer {
     let handle: TransferHandle
     private(set) var easy: EasyHandle
     private let sink: any TransferSink
-    private let request: TransferRequest
-    private var loginIndex = 0
-    private var knownHostsIndex = 0
+    /// Without the SSH logins and the files of known hosts that were tried in vain.
+    private var request: TransferRequest
     private(set) var isPaused = false
     /// Whether the sink keeps bytes, and has to be told when no more come for now.
     private(set) var isKept = false
@@ -62,8 +61,7 @@ final class Transfer {
     }
 
     private func configure() throws(CurlFailure) {
-        let logins = request.ssh.logins
-        let login = logins.indices.contains(loginIndex) ? logins[loginIndex] : nil
+        let login = request.ssh.logins.first
         try easy.apply(request, signingInBy: login)
         signIn = HTTPSignIn(request, running.signIns)
         try signIn.apply(to: easy)
@@ -92,7 +90,7 @@ final class Transfer {
         })
         if request.url.scheme == "sftp" {
             // A request without a known hosts file is refused; with none set libcurl trusts any host.
-            try easy.set(CURLOPT_SSH_KNOWNHOSTS, knownHostsFile ?? "/dev/null")
+            try easy.set(CURLOPT_SSH_KNOWNHOSTS, request.ssh.knownHostsFiles.first ?? "/dev/null")
             try easy.set(CURLOPT_SSH_KEYDATA, context)
             try easy.set(judgeHostKey: { _, known, _, match, context in
                 let isTrusted = Transfer.of(context)?.trusts(match, known?.pointee) == true
@@ -113,12 +111,7 @@ final class Transfer {
 
     /// Whether there is an SFTP login that was not tried yet.
     private func hasAnotherLogin(after code: CurlCode) -> Bool {
-        code == .loginDenied && request.url.scheme == "sftp"
-            && loginIndex + 1 < request.ssh.logins.count
-    }
-
-    private var knownHostsFile: String? {
-        request.ssh.knownHostsFiles.dropFirst(knownHostsIndex).first
+        code == .loginDenied && request.url.scheme == "sftp" && request.ssh.logins.count > 1
     }
 
     /// Whether the SSH host has no key of the kind it was asked for, and there is another file of
@@ -127,7 +120,7 @@ final class Transfer {
         // LIBSSH2_ERROR_KEX_FAILURE: host and libssh2 share no algorithm.
         code == .failedInitialization && request.url.scheme == "sftp"
             && easy.failureText.contains("ssh session: -5,")
-            && knownHostsIndex + 1 < request.ssh.knownHostsFiles.count
+            && request.ssh.knownHostsFiles.count > 1
     }
 
     /// Whether to send it again: over its own connection, with another login, or asking for a host
@@ -142,8 +135,8 @@ final class Transfer {
     ///
     /// The previous handle keeps its receive buffer, and would refuse another size for it.
     func beginAnew(on easy: EasyHandle, after code: CurlCode) throws(CurlFailure) {
-        if hasAnotherLogin(after: code) { loginIndex += 1 }
-        if hasAnotherKeyKind(after: code) { knownHostsIndex += 1 }
+        if hasAnotherLogin(after: code) { request.ssh.logins.removeFirst() }
+        if hasAnotherKeyKind(after: code) { request.ssh.knownHostsFiles.removeFirst() }
         self.easy = easy
         try configure()
         hasBegunAnew = hasBegunAnew || mustSignInOtherwise
@@ -185,7 +178,7 @@ final class Transfer {
         outcome.wasRefusedAddress = wasRefusedAddress
         outcome.proxyStatus = easy.number(CURLINFO_HTTP_CONNECTCODE) ?? 0
         outcome.hostKeyDoubt = hostKeyDoubt
-        outcome.firstByteTime = easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) ?? .zero
+        outcome.firstByteTime = .microseconds(easy.offset(CURLINFO_STARTTRANSFER_TIME_T) ?? 0)
         return outcome
     }
 
@@ -328,7 +321,8 @@ extension Transfer {
     ) -> Bool {
         let text = address.map { String(cString: $0) } ?? ""
         let key = ConnectionSockets.Key(address: text, port: port, localPort: localPort)
-        if (request.mayShare && running.isIntruder(self)) || hasLeftovers(key) {
+        // Only HTTP/2 lets libcurl take a connection that another transfer uses.
+        if (request.httpVersion == .http2 && running.isIntruder(self)) || hasLeftovers(key) {
             wasIntruder = true
             return false
         }

@@ -112,9 +112,6 @@ public struct TransferRequest: Sendable {
         self.userAgent = userAgent
     }
 
-    /// Whether libcurl may send it over a connection that another transfer uses.
-    var mayShare: Bool { httpVersion == .http2 }
-
     /// Why the request cannot be sent as it is; nil where it can.
     var objection: String? {
         if let field = headers.first(where: { !Self.canSend($0) }) {
