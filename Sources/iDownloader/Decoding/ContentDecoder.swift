@@ -29,8 +29,8 @@ final class ContentDecoder: @unchecked Sendable {
     static let pieceSize = 16 << 10
 
     private let codings: [ContentCoding]
-    /// One stage for each coding, the one applied last first; made when the first byte arrives.
-    private var stages: [Stage] = []
+    /// The stage that gives the decoded bytes; nil before the first byte arrives.
+    private var last: Stage?
     private let piece: UnsafeMutableRawBufferPointer
     /// The number of decoded bytes in the piece that `store` has not taken yet.
     private var filled = 0
@@ -56,7 +56,7 @@ final class ContentDecoder: @unchecked Sendable {
     /// A body without bytes is an empty file if a length or chunks say that it is complete.
     var flawAtEnd: Flaw? {
         if let flaw { return flaw }
-        return stages.allSatisfy(\.isAtEnd) ? nil : .cutOff
+        return last?.isAtEnd == false ? .cutOff : nil
     }
 
     /// Decodes bytes of the body.
@@ -71,24 +71,16 @@ final class ContentDecoder: @unchecked Sendable {
         _ bytes: UnsafeRawBufferPointer,
         _ store: (UnsafeRawBufferPointer) -> BodyVerdict
     ) -> BodyVerdict {
-        do throws(Flaw) {
-            return try decode(bytes, into: store)
-        } catch {
-            flaw = error
-            return .abort
-        }
-    }
-
-    private func decode(
-        _ bytes: UnsafeRawBufferPointer,
-        into store: (UnsafeRawBufferPointer) -> BodyVerdict
-    ) throws(Flaw) -> BodyVerdict {
         guard flaw == nil else { return .abort }
-        let last = try lastStage()
         var rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(absorbed))
         let known = bytes.count - rest.count
         while true {
-            if filled == 0 { filled = try last.read(&rest, into: piece) }
+            do throws(Flaw) {
+                if filled == 0 { filled = try read(&rest) }
+            } catch {
+                flaw = error
+                return .abort
+            }
             guard filled > 0 else {
                 absorbed -= known
                 return .taken
@@ -104,12 +96,13 @@ final class ContentDecoder: @unchecked Sendable {
         }
     }
 
-    private func lastStage() throws(Flaw) -> Stage {
-        for coding in codings.reversed().dropFirst(stages.count) {
-            stages.append(try Stage(coding, behind: stages.last))
+    /// Decodes the next piece; returns its size, 0 if more input is needed.
+    private func read(_ input: inout UnsafeRawBufferPointer) throws(Flaw) -> Int {
+        if last == nil {
+            // The coding applied last is removed first.
+            for coding in codings.reversed() { last = try Stage(coding, behind: last) }
         }
-        guard let last = stages.last else { throw .noMemory }
-        return last
+        return try last?.read(&input, into: piece) ?? 0
     }
 }
 
@@ -135,7 +128,8 @@ private final class Stage {
 
     deinit { buffer.deallocate() }
 
-    var isAtEnd: Bool { decoder.isAtEnd }
+    /// Whether the bytes so far make complete streams, here and in the stages before.
+    var isAtEnd: Bool { decoder.isAtEnd && source?.isAtEnd != false }
 
     /// Decodes until there is output, or until all input is used up.
     ///

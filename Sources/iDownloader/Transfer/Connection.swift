@@ -34,7 +34,11 @@ final class Connection {
     /// Stores the body's bytes in this writer from now on.
     func store(in writer: SegmentWriter) {
         self.writer = writer
-        writer.listen(sink.listener(resuming: handle))
+        // The sink holds the writer, so that the writer must not hold the sink.
+        writer.listen { [weak sink = sink, handle] verdict in
+            guard let verdict else { return handle.resume() }
+            sink?.send(.compared(verdict))
+        }
     }
 
     /// Whether this is the lead connection.

@@ -257,7 +257,7 @@ final class Conversation {
             } else {
                 try await judgeJoining(connection)
             }
-        case .differs:
+        case .compared(.differs):
             let offset = connection.writer?.writtenEnd ?? 0
             attempt.tell(.differs, of: connection.number, ["at": .number(offset)])
             if try await storage.correct(connection) {
@@ -265,7 +265,7 @@ final class Conversation {
             } else {
                 connection.handle.cancel()
             }
-        case .proven:
+        case .compared(.proven):
             attempt.tell(.proven, of: connection.number)
             try await storage.adopt(connection)
             connection.handle.resume()

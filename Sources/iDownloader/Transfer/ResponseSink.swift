@@ -12,11 +12,8 @@ final class ResponseSink: TransferSink {
     enum Event: Sendable {
         /// The head is complete; body bytes wait until it is judged.
         case headIsComplete
-        /// The received bytes differ from those on disk; the body waits.
-        case differs
-        /// The received bytes prove that those on disk are of this version; the rest of the body
-        /// waits.
-        case proven
+        /// The received bytes were compared with those on disk; the rest of the body waits.
+        case compared(SegmentWriter.Verdict)
         case ended(TransferOutcome)
     }
 
@@ -139,18 +136,6 @@ final class ResponseSink: TransferSink {
 
     /// Sets the destination of the body; the caller resumes the transfer afterwards.
     func direct(to target: Target) { state.withLock { $0.target = target } }
-
-    /// Returns a listener that passes the writer's verdicts to the transfer, and resumes reading
-    /// when there is room.
-    func listener(resuming handle: TransferHandle) -> SegmentWriter.Listener {
-        { [number, inbox] verdict in
-            switch verdict {
-            case .differs: inbox.send(.connection(number, .differs))
-            case .proven: inbox.send(.connection(number, .proven))
-            case nil: handle.resume()
-            }
-        }
-    }
 
     func send(_ event: Event) {
         var event = event
