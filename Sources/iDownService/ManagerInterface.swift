@@ -229,11 +229,11 @@ extension ManagerInterface {
 
     var properties: [Member] {
         [
-            .property(Contract.Property.version, .constant, get: { Contract.version }),
+            .property(Contract.Property.version, .constant, get: { _ in Contract.version }),
             .property(
                 Contract.Property.capabilities,
                 .constant,
-                get: { Capability.allCases.map(\.rawValue) }
+                get: { _ in Capability.allCases.map(\.rawValue) }
             ),
         ] + settings(of: .manager) + [
             count(Contract.Property.taskCount) { $0.total },
@@ -242,14 +242,14 @@ extension ManagerInterface {
             .property(
                 Contract.Property.serial,
                 .never,
-                get: { UInt64(clamping: try await coordinator.position().serial) }
+                get: { _ in UInt64(clamping: try await coordinator.position().serial) }
             ),
             .property(
                 Contract.Property.listID,
                 .constant,
-                get: { try await coordinator.position().list }
+                get: { _ in try await coordinator.position().list }
             ),
-            .property(Contract.Property.speed, .never, get: { await coordinator.speed }),
+            .property(Contract.Property.speed, .never, get: { _ in await coordinator.speed }),
         ]
     }
 
@@ -259,8 +259,8 @@ extension ManagerInterface {
     ) -> Member {
         .property(
             name,
-            now: { coordinator.store.recentCounts().map { UInt32(clamping: count($0)) } },
-            get: { UInt32(clamping: count(try await coordinator.counts())) }
+            now: { _ in coordinator.store.recentCounts().map { UInt32(clamping: count($0)) } },
+            get: { _ in UInt32(clamping: count(try await coordinator.counts())) }
         )
     }
 

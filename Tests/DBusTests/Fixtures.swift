@@ -64,10 +64,10 @@ func sample() -> Interface {
                 throw BusError("org.example.Error.Refused", text)
             },
             .method("Break") { (_: Call) async throws in throw Broken(part: "wheel") },
-            .property("Version", .constant, get: { "1.0" }),
-            .property("Size", get: { UInt32(7) }, set: { (_: UInt32) in }),
-            .property("Rate", .never, get: { Int64(-1) }),
-            .property("Names", .invalidates, get: { ["a", "b"] }),
+            .property("Version", .constant, get: { _ in "1.0" }),
+            .property("Size", get: { _ in UInt32(7) }, set: { (_: Call, _: UInt32) in }),
+            .property("Rate", .never, get: { _ in Int64(-1) }),
+            .property("Names", .invalidates, get: { _ in ["a", "b"] }),
             .signal(sampleChanged),
         ]
     )

@@ -81,7 +81,7 @@ import iDownTesting
                         try Self.takeAnswer(left)
                         return []
                     },
-                    .property("ListId") { () async throws -> String in
+                    .property("ListId") { (_: Call) async throws -> String in
                         try Self.takeAnswer(left)
                         throw BusError("org.freedesktop.DBus.Error.UnknownProperty", "What?")
                     },
@@ -118,7 +118,7 @@ import iDownTesting
                     .method(Contract.Method.listTasks, out: ["tasks"]) {
                         (_: Call) async throws -> [TaskProperties] in []
                     },
-                    .property("ListId") { () async throws -> String in
+                    .property("ListId") { (_: Call) async throws -> String in
                         while hangs.withLock(\.self) {
                             try await Task.sleep(for: .milliseconds(10))
                         }

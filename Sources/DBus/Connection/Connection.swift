@@ -144,7 +144,7 @@ public actor Connection {
         _ = pendingCalls.cancelAll()
         for reply in pendingReplies.values { reply.abandon(.connectionClosed) }
         pendingReplies = [:]
-        for subscription in subscriptions.values { subscription.queue.finish() }
+        for subscription in subscriptions.values { subscription.queue?.finish() }
         subscriptions = [:]
         longAnswers = []
         objects = ObjectTable()

@@ -7,7 +7,7 @@
 ///     "org.example.Calculator1",
 ///     [
 ///         .method("Add", in: ["a", "b"], out: ["sum"]) { (_, a: Int64, b: Int64) in a &+ b },
-///         .property("Version", .constant, get: { "1" }),
+///         .property("Version", .constant, get: { _ in "1" }),
 ///         .signal(overflowed),
 ///     ]
 /// )

@@ -42,20 +42,6 @@ extension Member {
     public static func property<Content: BusType>(
         _ name: MemberName,
         _ emits: ChangeSignal = .changes,
-        now: @escaping @Sendable () -> Content? = { nil },
-        get: @escaping @Sendable () async throws -> Content,
-        set: (@Sendable (Content) async throws -> Void)? = nil
-    ) -> Member {
-        let getValue: @Sendable (Call) async throws -> Content = { _ in try await get() }
-        var setValue: (@Sendable (Call, Content) async throws -> Void)?
-        if let set { setValue = { _, content in try await set(content) } }
-        return property(name, emits, now: { _ in now() }, get: getValue, set: setValue)
-    }
-
-    /// Makes a property whose handlers get the call: its object, and its sender.
-    public static func property<Content: BusType>(
-        _ name: MemberName,
-        _ emits: ChangeSignal = .changes,
         now: @escaping @Sendable (Call) -> Content? = { _ in nil },
         get: @escaping @Sendable (Call) async throws -> Content,
         set: (@Sendable (Call, Content) async throws -> Void)? = nil

@@ -28,10 +28,11 @@ extension Connection {
         ownersOf name: BusName? = nil,
         read: @escaping @Sendable (SignalMessage) -> Element?
     ) async throws(BusError) -> SignalSequence<Element> {
-        let subscription = Subscription(rule: rule, told: name)
+        let id = makeID()
+        let queue = SignalQueue { self.enqueue { $0.unsubscribe(id) } }
+        let subscription = Subscription(rule: rule, told: name, queue: queue)
         let rules = try subscription.rules()
         _ = try openLink()
-        let id = makeID()
         subscriptions[id] = subscription
         var added = 0
         do throws(BusError) {
@@ -48,15 +49,12 @@ extension Connection {
             for text in rules.prefix(added) { forget(match: text) }
             throw error
         }
-        let subscriber = SignalSubscriber(queue: subscription.queue) {
-            self.enqueue { $0.unsubscribe(id) }
-        }
-        return SignalSequence(subscriber, read: read)
+        return SignalSequence(queue, read: read)
     }
 
     private func unsubscribe(_ id: Int) {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return }
-        subscription.queue.finish()
+        subscription.queue?.finish()
         for text in (try? subscription.rules()) ?? [] { forget(match: text) }
     }
 
@@ -76,7 +74,7 @@ extension Connection {
             // The signal cannot be decoded, so no rule here asked for its arguments.
             guard error == .tooLarge else { return }
             for (id, subscription) in subscriptions where subscription.matches(headerOf: signal) {
-                subscription.queue.finish(isFull: true)
+                subscription.queue?.finish(isFull: true)
                 unsubscribe(id)
             }
             return
@@ -89,7 +87,7 @@ extension Connection {
                 isTold = subscription.told != nil
             }
             guard isTold || subscription.matches(signal) else { continue }
-            if !subscription.queue.put(signal, taking: memory) { unsubscribe(id) }
+            if subscription.queue?.put(signal, taking: memory) != true { unsubscribe(id) }
         }
     }
 
@@ -100,7 +98,7 @@ extension Connection {
         guard let subscription = subscriptions[id], !subscription.isOwnerKnown else { return }
         subscriptions[id]?.ownerChanged(to: found)
         guard subscription.told != nil else { return }
-        _ = subscription.queue.put(NameOwnerChange.message(name, newOwner: found))
+        _ = subscription.queue?.put(NameOwnerChange.message(name, newOwner: found))
     }
 
     /// Adds a rule to the bus; if the call gets no answer, the rule is removed again.

@@ -18,12 +18,12 @@ public struct SignalSequence<Element>: AsyncSequence, Sendable {
     /// The most signals that may wait.
     public static var maximumWaiting: Int { SignalQueue.maximumWaiting }
 
-    private let subscriber: SignalSubscriber
+    private let queue: SignalQueue
     private let read: @Sendable (SignalMessage) -> Element?
 
     /// Creates a sequence; signals that `read` maps to nil are left out.
-    init(_ subscriber: SignalSubscriber, read: @escaping @Sendable (SignalMessage) -> Element?) {
-        self.subscriber = subscriber
+    init(_ queue: SignalQueue, read: @escaping @Sendable (SignalMessage) -> Element?) {
+        self.queue = queue
         self.read = read
     }
 
@@ -34,22 +34,22 @@ public struct SignalSequence<Element>: AsyncSequence, Sendable {
     public func map<Other>(
         _ transform: @escaping @Sendable (Element) -> Other?
     ) -> SignalSequence<Other> {
-        SignalSequence<Other>(subscriber) { [read] in read($0).flatMap(transform) }
+        SignalSequence<Other>(queue) { [read] in read($0).flatMap(transform) }
     }
 
     /// Creates an iterator.
-    public func makeAsyncIterator() -> Iterator { Iterator(subscriber: subscriber, read: read) }
+    public func makeAsyncIterator() -> Iterator { Iterator(queue: queue, read: read) }
 
     /// Takes the signals one by one.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let subscriber: SignalSubscriber
+        fileprivate let queue: SignalQueue
         fileprivate let read: @Sendable (SignalMessage) -> Element?
 
         /// Returns the next signal; nil at the end, and when the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(BusError) -> Element? {
-            while let message = try await subscriber.queue.next(isolation: actor) {
+            while let message = try await queue.next(isolation: actor) {
                 if let element = read(message) { return element }
             }
             return nil
@@ -62,20 +62,9 @@ public struct SignalSequence<Element>: AsyncSequence, Sendable {
     }
 }
 
-/// The shared ownership of a subscription: its deinit removes the match rule from the bus.
-final class SignalSubscriber: Sendable {
-    let queue: SignalQueue
-    private let onEnd: @Sendable () -> Void
-
-    init(queue: SignalQueue, onEnd: @escaping @Sendable () -> Void) {
-        self.queue = queue
-        self.onEnd = onEnd
-    }
-
-    deinit { onEnd() }
-}
-
 /// A queue of signals that the connection fills and one task empties.
+///
+/// Only the copies of its sequence own it: its deinit removes the match rule from the bus.
 ///
 /// The waiting task is resumed after the lock is released. If the runtime is cancelling the task at
 /// that moment, it holds the task's own lock while it waits for this one (see
@@ -104,6 +93,11 @@ final class SignalQueue: Sendable {
     }
 
     private let state = Mutex(State())
+    private let onEnd: @Sendable () -> Void
+
+    init(onEnd: @escaping @Sendable () -> Void = {}) { self.onEnd = onEnd }
+
+    deinit { onEnd() }
 
     /// Adds a signal whose arguments take `memory` bytes; returns false if the sequence has ended,
     /// also because this signal exceeded a limit.

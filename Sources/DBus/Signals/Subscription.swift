@@ -9,7 +9,8 @@ struct Subscription {
     let rule: MatchRule?
     /// The name whose owners the sequence receives; nil if it receives none.
     let told: BusName?
-    let queue = SignalQueue()
+    /// Where the signals go; nil once the last copy of the sequence is gone.
+    weak var queue: SignalQueue?
     /// The owner of ``followedName``; needed because messages only contain the sender's unique
     /// name.
     private(set) var senderOwner: BusName?

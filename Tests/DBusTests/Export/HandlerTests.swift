@@ -107,8 +107,12 @@ import iDownTesting
                     journal.note(number)
                     return "looked for"
                 },
-                .property("Near", now: { 3 }, get: { () -> UInt32 in throw BusError.failed("") }),
-                .property("Far", now: { nil }, get: { "looked for" }),
+                .property(
+                    "Near",
+                    now: { _ in 3 },
+                    get: { (_: Call) -> UInt32 in throw BusError.failed("") }
+                ),
+                .property("Far", now: { _ in nil }, get: { _ in "looked for" }),
             ]
         )
         try await withServiceAndClient { service, client, _ in
@@ -250,8 +254,8 @@ import iDownTesting
                 },
                 .property(
                     "Value",
-                    get: { () async throws -> UInt32 in throw Refusal(number: 4) },
-                    set: { number in throw Refusal(number: number) }
+                    get: { (_: Call) async throws -> UInt32 in throw Refusal(number: 4) },
+                    set: { _, number in throw Refusal(number: number) }
                 ),
             ],
             errors: { error, call in

@@ -21,7 +21,7 @@ import iDownTesting
                             type: "s",
                             get: { WireWriter(Value.string($0.path.lastElement ?? "")) }
                         ),
-                        .property("Size", .constant, get: { UInt32(0) }),
+                        .property("Size", .constant, get: { _ in UInt32(0) }),
                     ],
                     snapshot: { call in
                         WireWriter(["Name": Value.string(call.path.rawValue), "Size": .uint32(9)])

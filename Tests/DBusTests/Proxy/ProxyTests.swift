@@ -63,8 +63,8 @@ import iDownTesting
         let table = Interface(
             sampleInterface,
             [
-                .property("Size", get: { UInt32(7) }),
-                .property("Name", .invalidates, get: { "\(asked.value)" }),
+                .property("Size", get: { _ in UInt32(7) }),
+                .property("Name", .invalidates, get: { _ in "\(asked.value)" }),
             ],
             snapshot: { _ in
                 WireWriter(
@@ -142,8 +142,8 @@ import iDownTesting
                 [
                     .property(
                         "Number",
-                        get: { () -> Int64 in number.withLock { $0 } },
-                        set: { (value: Int64) in number.withLock { $0 = value } }
+                        get: { (_: Call) -> Int64 in number.withLock { $0 } },
+                        set: { (_: Call, value: Int64) in number.withLock { $0 = value } }
                     )
                 ]
             )
