@@ -187,11 +187,12 @@ import iDownTesting
             _ = try await scene.connection.requestName("org.freedesktop.NetworkManager")
             try await scene.host.wait(for: "is [metered]")
             isSilent.withLock { $0 = true }
-            try await scene.connection.emitPropertiesChanged(
-                manager,
+            try await scene.connection.emit(
+                Interface.propertiesChanged,
                 at: path,
-                changed: [:],
-                invalidated: ["Metered"]
+                manager.rawValue,
+                [:],
+                ["Metered"]
             )
             // Only the missing answer leads to another query; no signal does.
             try await soon("it to be asked again") { asked.all.count >= 3 }

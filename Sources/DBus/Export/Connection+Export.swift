@@ -57,24 +57,4 @@ extension Connection {
             try Message(signal: interface, member, from: path, arguments, libdbus: libdbus)
         )
     }
-
-    /// Announces changed properties: D-Bus specification,
-    /// "org.freedesktop.DBus.Properties.PropertiesChanged".
-    ///
-    /// - Parameters:
-    ///   - interface: The interface of the properties.
-    ///   - path: The path of the object.
-    ///   - changed: The new values by name.
-    ///   - invalidated: The names of properties that changed but whose new values are not sent.
-    /// - Throws: The errors of ``emit(_:at:_:)``.
-    public func emitPropertiesChanged(
-        _ interface: InterfaceName,
-        at path: ObjectPath,
-        changed: [String: Value],
-        invalidated: [String] = []
-    ) throws(BusError) {
-        let arguments = WireWriter(interface.rawValue, changed, invalidated)
-        let signal = Interface.propertiesChanged
-        try emit(signal.interface, signal.member, at: path, arguments)
-    }
 }

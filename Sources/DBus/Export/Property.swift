@@ -29,7 +29,7 @@ extension Member {
     /// Makes a property; without `set`, it is read-only.
     ///
     /// The code that changes the value announces the change with
-    /// ``Connection/emitPropertiesChanged(_:at:changed:invalidated:)``.
+    /// ``Interface/propertiesChanged``.
     ///
     /// - Parameters:
     ///   - name: The property.

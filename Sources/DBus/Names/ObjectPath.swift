@@ -55,14 +55,6 @@ extension Name where Kind == ObjectPaths {
             ? .root : ObjectPath(checked: String(rawValue[..<slash]))
     }
 
-    /// The last element of the path; nil for the root.
-    public var lastElement: String? {
-        guard self != .root, let slash = rawValue.utf8.lastIndex(of: UInt8(ascii: "/")) else {
-            return nil
-        }
-        return String(rawValue[rawValue.utf8.index(after: slash)...])
-    }
-
     /// Whether this path is `prefix` or lies below it.
     public func hasPrefix(_ prefix: ObjectPath) -> Bool {
         guard self != prefix, prefix != .root else { return true }

@@ -2,8 +2,12 @@
 
 extension Interface {
     static let propertiesName: InterfaceName = "org.freedesktop.DBus.Properties"
-    /// The signal that ``Connection/emitPropertiesChanged(_:at:changed:invalidated:)`` sends.
-    package static let propertiesChanged = Signal<String, [String: Value], [String]>(
+    /// Announces changed properties.
+    ///
+    /// Its arguments are the name of their interface, the new values by name, and the names of
+    /// properties that changed but whose new values are not sent: D-Bus specification,
+    /// "org.freedesktop.DBus.Properties.PropertiesChanged".
+    public static let propertiesChanged = Signal<String, [String: Value], [String]>(
         propertiesName,
         "PropertiesChanged",
         arguments: ["interface_name", "changed_properties", "invalidated_properties"]

@@ -7,6 +7,11 @@ import iDownTesting
 @Suite struct SubtreeTests {
     private let parent: ObjectPath = "/org/example/rooms"
 
+    /// The last element of a room's path.
+    private static func name(_ path: ObjectPath) -> String {
+        path.rawValue.split(separator: "/").last.map(String.init) ?? ""
+    }
+
     /// Two rooms, told apart by their paths.
     private var rooms: Subtree {
         let names = ["1", "2"]
@@ -19,7 +24,7 @@ import iDownTesting
                         .property(
                             "Name",
                             type: "s",
-                            get: { WireWriter(Value.string($0.path.lastElement ?? "")) }
+                            get: { WireWriter(Value.string(Self.name($0.path))) }
                         ),
                         .property("Size", .constant, get: { _ in UInt32(0) }),
                     ],
@@ -28,7 +33,7 @@ import iDownTesting
                     }
                 )
             ],
-            contains: { names.contains($0.lastElement ?? "") },
+            contains: { names.contains(Self.name($0)) },
             children: { names }
         )
     }

@@ -59,13 +59,11 @@ import Testing
         #expect(throws: InvalidName.self) { try MemberName(validating: text) }
     }
 
-    @Test func `a path knows its parent, its last element and what lies below it`() throws {
+    @Test func `a path knows its parent and what lies below it`() throws {
         let path: ObjectPath = "/org/idown/task"
         #expect(path.parent == "/org/idown")
-        #expect(path.lastElement == "task")
         #expect(ObjectPath("/org").parent == .root)
         #expect(ObjectPath.root.parent == nil)
-        #expect(ObjectPath.root.lastElement == nil)
         #expect(try path.appending("7") == "/org/idown/task/7")
         #expect(try ObjectPath.root.appending("org") == "/org")
         #expect(throws: InvalidName.self) { try path.appending("") }

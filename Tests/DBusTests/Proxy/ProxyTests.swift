@@ -89,25 +89,15 @@ import iDownTesting
             await changes.next()
             #expect(try await cache.get("Size", as: UInt32.self) == 7)
             #expect(try await cache.get("Name", as: String.self) == "1")
-            try await service.emitPropertiesChanged(
-                "org.example.Other",
-                at: samplePath,
-                changed: ["Size": .uint32(1)]
-            )
-            try await service.emitPropertiesChanged(
-                sampleInterface,
-                at: samplePath,
-                changed: ["Size": .uint32(9)]
-            )
+            let changed = Interface.propertiesChanged
+            let name = sampleInterface.rawValue
+            let foreign = "org.example.Other"
+            try await service.emit(changed, at: samplePath, foreign, ["Size": .uint32(1)], [])
+            try await service.emit(changed, at: samplePath, name, ["Size": .uint32(9)], [])
             await changes.next()
             #expect(try await cache.get("Size", as: UInt32.self) == 9)
             #expect(asked.value == 1)
-            try await service.emitPropertiesChanged(
-                sampleInterface,
-                at: samplePath,
-                changed: [:],
-                invalidated: ["Name"]
-            )
+            try await service.emit(changed, at: samplePath, name, [:], ["Name"])
             await changes.next()
             #expect(try await cache.get("Name", as: String.self) == "2")
             #expect(try await cache.get("Size", as: UInt32.self) == 7)

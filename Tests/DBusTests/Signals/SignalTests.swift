@@ -104,11 +104,12 @@ import iDownTesting
     @Test func `PropertiesChanged carries values and names`() async throws {
         try await withServiceAndClient { service, client, _ in
             let signals = try await client.signals(MatchRule(member: "PropertiesChanged"))
-            try await service.emitPropertiesChanged(
-                sampleInterface,
+            try await service.emit(
+                Interface.propertiesChanged,
                 at: samplePath,
-                changed: ["Size": .uint32(9)],
-                invalidated: ["Names"]
+                sampleInterface.rawValue,
+                ["Size": .uint32(9)],
+                ["Names"]
             )
             var iterator = signals.makeAsyncIterator()
             let signal = try #require(try await iterator.next())

@@ -18,10 +18,12 @@ actor Counter {
         let limit = sum / 10 * 10
         if limit > value { try await call.connection.emit(Self.passed, at: call.path, limit) }
         value = sum
-        try await call.connection.emitPropertiesChanged(
-            Self.interface,
+        try await call.connection.emit(
+            Interface.propertiesChanged,
             at: call.path,
-            changed: ["Value": .uint32(sum)]
+            Self.interface.rawValue,
+            ["Value": .uint32(sum)],
+            []
         )
         return sum
     }
