@@ -194,23 +194,12 @@ extension Coordinator {
     ///
     /// - Parameters:
     ///   - id: The task.
-    ///   - client: The client that calls; the reading ends when its last client leaves.
-    ///   - application: The application from a sandbox that the client belongs to; nil for others.
+    ///   - application: The application from a sandbox that calls; nil for others.
     /// - Returns: What is known of the file now, once that is durable and told.
     /// - Throws: `ServiceRefusal`; `Refusal.unfinished` for a task that is not completed;
-    ///   `CancellationError` where the client has left.
-    package func verify(
-        _ id: TaskID,
-        for client: String,
-        of application: String? = nil
-    ) async throws -> Integrity {
+    ///   `CancellationError` if the call was cancelled; the reading ends with its last call.
+    package func verify(_ id: TaskID, for application: String? = nil) async throws -> Integrity {
         try refuseWhileStopping()
-        return try await verifications.integrity(of: id, for: client, of: application, in: self)
-    }
-
-    /// Ends the waits of a client that has left the bus, because nobody reads the answers.
-    package func forgetWaits(of client: String) {
-        endWaiters.cancelAll(of: client)
-        verifications.cancelAll(of: client)
+        return try await verifications.integrity(of: id, for: application, in: self)
     }
 }

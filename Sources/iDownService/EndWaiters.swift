@@ -164,20 +164,10 @@ final class EndWaiters {
     }
 
     /// Ends the wait of a call that was cancelled.
-    private func cancel(_ number: Int, _ task: TaskID, for client: String) {
+    func cancel(_ number: Int, _ task: TaskID, for client: String) {
         let line = Line(task: task, client: client)
         waiters.release(number, of: line, with: nil)
         forget(line)
-    }
-
-    /// Ends the waits of all calls of a client that has left.
-    func cancelAll(of client: String) {
-        guard shares[client] != nil else { return }
-        for task in clients.filter({ $0.value[client] != nil }).keys {
-            for number in waiters.numbers(for: Line(task: task, client: client)) {
-                cancel(number, task, for: client)
-            }
-        }
     }
 
     /// Ends all waits, because the service ends.

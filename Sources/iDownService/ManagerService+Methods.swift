@@ -171,21 +171,18 @@ extension ManagerService {
     func wait(_ call: Call, for id: String) async throws -> String {
         let id = try taskID(id)
         let owner = await callers.caller(of: call).owner
-        return try await departures.during(call, in: self) {
-            let client = call.sender?.rawValue ?? ""
-            let end = try await coordinator.end(of: id, for: client, of: owner)
-            return end?.rawValue ?? Contract.removed
-        }
+        call.endWithCaller()
+        let client = call.sender?.rawValue ?? ""
+        let end = try await coordinator.end(of: id, for: client, of: owner)
+        return end?.rawValue ?? Contract.removed
     }
 
     /// Reads a finished file again, and returns the word for its integrity.
     func verify(_ call: Call, _ id: String) async throws -> String {
         let id = try await permitted(call, id)
         let owner = await callers.caller(of: call).owner
-        return try await departures.during(call, in: self) {
-            let client = call.sender?.rawValue ?? ""
-            return try await coordinator.verify(id, for: client, of: owner).rawValue
-        }
+        call.endWithCaller()
+        return try await coordinator.verify(id, for: owner).rawValue
     }
 }
 

@@ -25,7 +25,6 @@ package actor ManagerService {
     let tookOver: @Sendable (TaskSnapshot, TaskSnapshot?) -> Void
     let activated: @Sendable (_ token: String) -> Void
     let control: SettingsControl
-    let departures = Departures()
     let adder = Adder()
     let probes = Probes()
     /// The changes that wait for an earlier one of the same task, oldest first; empty while only
@@ -143,7 +142,6 @@ package actor ManagerService {
     /// - Throws: The bus's error; `ObjectPathInUse`.
     package func willServe(over connection: Connection) async throws(BusError) {
         try await callers.listen(on: connection)
-        departures.forgetAll()
         var limits = CallLimits()
         limits.error = ManagerError.Code.limitExceeded.name
         limits.parts = { [callers] in callers.partsOfLimits(for: $0) }

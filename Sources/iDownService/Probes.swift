@@ -52,11 +52,6 @@ final class Probes {
         Task { try await engine.probe(request, as: number, within: patience) }
     }
 
-    /// Ends the questions of a client that has left the bus.
-    func forget(_ client: String) {
-        for question in running.values where question.client == client { question.task.cancel() }
-    }
-
     /// Refuses to ask a server while a mistake in the settings hides which proxy the user wants.
     static func check(in coordinator: isolated Coordinator) throws(Failure) {
         guard let mistake = coordinator.holds.settings.onSettings else { return }
@@ -90,9 +85,8 @@ extension ManagerService {
         }
         try await Probes.check(in: coordinator)
         let client = call.sender?.rawValue ?? ""
-        let file = try await departures.during(call, in: self) {
-            try await probes.ask(task.request, for: client, in: self)
-        }
+        call.endWithCaller()
+        let file = try await probes.ask(task.request, for: client, in: self)
         return ProbedFile(
             name: file.name,
             size: file.version.total.map { UInt64(clamping: $0) },

@@ -13,9 +13,8 @@ import iDownloader
 final class Verifications {
     private struct Reading {
         let work: Task<Void, Never>
-        /// By the number of the call: its client, and the application from a sandbox that the
-        /// client belongs to.
-        var callers: [Int: (client: String, application: String?)]
+        /// By the number of the call: the application from a sandbox that calls, or nil.
+        var callers: [Int: String?]
     }
 
     private var readings: [TaskID: Reading] = [:]
@@ -35,8 +34,7 @@ final class Verifications {
     /// Reads the file of a task, or joins the calls for which it is being read.
     func integrity(
         of id: TaskID,
-        for client: String,
-        of application: String?,
+        for application: String?,
         in coordinator: isolated Coordinator
     ) async throws -> Integrity {
         let record = try await finished(id, in: coordinator)
@@ -44,7 +42,7 @@ final class Verifications {
         // Behind the last suspension, so that calls that come together are counted one by one.
         let limits = Contract.pendingVerifications
         let ofApplication = readings.values.flatMap(\.callers.values)
-            .count { application != nil && $0.application == application }
+            .count { application != nil && $0 == application }
         guard calls < limits.all, ofApplication < limits.application else {
             throw ServiceRefusal.limitExceeded(
                 "Too many calls of Verify wait: at most \(limits.all) at a time, and"
@@ -53,22 +51,21 @@ final class Verifications {
         }
         let number = waiters.makeNumber()
         if readings[id] == nil { begin(record, in: coordinator) }
-        readings[id]?.callers[number] = (client, application)
-        guard let result = await waiters.wait(for: id, as: number, in: coordinator) else {
-            throw CancellationError()
+        readings[id]?.callers.updateValue(application, forKey: number)
+        let result = await withTaskCancellationHandler {
+            await waiters.wait(for: id, as: number, in: coordinator)
+        } onCancel: {
+            coordinator.post { $0.verifications.cancel(number, of: id) }
         }
+        guard let result else { throw CancellationError() }
         return try result.get()
     }
 
-    /// Ends the calls of a client that has left the bus.
-    func cancelAll(of client: String) {
-        for (id, reading) in readings {
-            for number in reading.callers.filter({ $0.value.client == client }).keys.sorted() {
-                readings[id]?.callers[number] = nil
-                waiters.release(number, of: id, with: nil)
-            }
-            if readings[id]?.callers.isEmpty == true { reading.work.cancel() }
-        }
+    /// Ends a call that was cancelled, and its reading if it was the last call.
+    private func cancel(_ number: Int, of id: TaskID) {
+        readings[id]?.callers.removeValue(forKey: number)
+        waiters.release(number, of: id, with: nil)
+        if readings[id]?.callers.isEmpty == true { readings[id]?.work.cancel() }
     }
 
     /// Cancels all readings, because the service ends; each answers its callers, even if its result

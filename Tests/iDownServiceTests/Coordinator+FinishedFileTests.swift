@@ -34,7 +34,7 @@ import iDownloader
                 let coordinator = hub.coordinator
                 await #expect(throws: Refusal.moving) {
                     try await within("the answer") {
-                        _ = try await coordinator.verify(id, for: ":1.1")
+                        _ = try await coordinator.verify(id)
                     }
                 }
             }

@@ -82,11 +82,11 @@ import iDownTesting
             }
             let id = try #require(try await hub.coordinator.add([wish], token: nil).first)
             try await hub.announced.wait(for: id, .completed)
-            #expect(try await hub.coordinator.verify(id, for: ":1.1") == .validators)
+            #expect(try await hub.coordinator.verify(id) == .validators)
             let (path, other) = (hub.files + "/a", hub.files + "/other")
             try TestFile.write(try TestFile.bytes(of: path) + [0], to: other)
             #expect(rename(other, path) == 0)
-            #expect(try await hub.coordinator.verify(id, for: ":1.1") == Integrity.none)
+            #expect(try await hub.coordinator.verify(id) == Integrity.none)
             let failure = try await hub.record(id)?.failure
             #expect(failure?.code == (application.isEmpty ? .sizeMismatch : .fileVanished))
             #expect(failure?.message.contains("bytes") == application.isEmpty)
@@ -149,7 +149,7 @@ import iDownTesting
             let calls = (0...limit).map { _ in
                 Task.immediate {
                     do {
-                        _ = try await coordinator.verify(id, for: ":1.1", of: application)
+                        _ = try await coordinator.verify(id, for: application)
                     } catch ServiceRefusal.limitExceeded {
                         refused.open()
                     }
@@ -175,23 +175,24 @@ import iDownTesting
             let door = DispatchSemaphore(value: 0)
             hub.disk.digestThread(for: hub.files).async { door.wait() }
             let coordinator = hub.coordinator
-            let calls = (0..<3).map { number in
-                Task.immediate { try await coordinator.verify(id, for: ":1.\(number % 2)") }
+            let calls = (0..<3).map { _ in
+                Task.immediate { try await coordinator.verify(id) }
             }
             try await soon("three calls") {
                 await coordinator.look { $0.verifications.calls == 3 }
             }
-            await coordinator.forgetWaits(of: ":1.0")
+            calls[0].cancel()
+            calls[2].cancel()
             await #expect(throws: CancellationError.self) { try await calls[0].value }
             await #expect(throws: CancellationError.self) { try await calls[2].value }
             #expect(try await coordinator.task(id).isVerifying)
-            await coordinator.forgetWaits(of: ":1.1")
+            calls[1].cancel()
             await #expect(throws: CancellationError.self) { try await calls[1].value }
             door.signal()
             try await soon("the reading to end") {
                 try await !coordinator.task(id).isVerifying
             }
-            #expect(try await coordinator.verify(id, for: ":1.3") == .validators)
+            #expect(try await coordinator.verify(id) == .validators)
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 import iDownBus
 import iDownState
@@ -31,9 +32,9 @@ import iDownTesting
             try await waits.reach(1)
             _ = waits.call(of: "b", for: try id(4))
             try await waits.reach(2)
-            await waits.leave("a")
+            waits.leave("a")
             try await waits.reach(1)
-            await waits.leave("b")
+            waits.leave("b")
         }
     }
 
@@ -79,7 +80,7 @@ import iDownTesting
             try await waits.reach(share - 1)
             _ = waits.call(of: "new", of: "flatpak/a", for: try id(1))
             try await waits.reach(share)
-            for client in ["0", "1", "2", "new"] { await waits.leave(client) }
+            for client in ["0", "1", "2", "new"] { waits.leave(client) }
             try await waits.reach(0)
         }
     }
@@ -90,7 +91,7 @@ import iDownTesting
             let mine = waits.call(of: "a", for: try id(1))
             let others = waits.call(of: "b", for: try id(1))
             try await waits.reach(2)
-            await waits.leave("a")
+            waits.leave("a")
             await #expect(throws: CancellationError.self) { try await mine.value }
             #expect(await waits.pairs == 1)
             await waits.end(try id(1), nil)
@@ -173,6 +174,7 @@ private final class Waits: Sendable {
     let coordinator: Coordinator
     /// Only touched on the coordinator's executor.
     nonisolated(unsafe) let waiters: EndWaiters
+    private let calls = Mutex<[(client: String, call: Task<TaskState.Kind?, any Error>)]>([])
 
     init(_ hub: Hub, limits: (client: Int, all: Int)) {
         coordinator = hub.coordinator
@@ -185,15 +187,18 @@ private final class Waits: Sendable {
         of application: String? = nil,
         for task: TaskID
     ) -> Task<TaskState.Kind?, any Error> {
-        Task { try await coordinator.wait(in: self, client, application, task) }
+        let call = Task { try await coordinator.wait(in: self, client, application, task) }
+        calls.withLock { $0.append((client, call)) }
+        return call
     }
 
     func end(_ task: TaskID, _ end: EndWaiters.End) async {
         await coordinator.look { _ in self.waiters.end(task, end) }
     }
 
-    func leave(_ client: String) async {
-        await coordinator.look { _ in self.waiters.cancelAll(of: client) }
+    /// Cancels the calls of a client, as the connection does when the client leaves.
+    func leave(_ client: String) {
+        for (_, call) in calls.withLock({ $0.filter { $0.client == client } }) { call.cancel() }
     }
 
     var pairs: Int {
@@ -222,12 +227,16 @@ extension Coordinator {
     ) async throws -> TaskState.Kind? {
         let waiters = waits.waiters
         let number = waiters.makeNumber()
-        return try await waiters.wait(
-            for: task,
-            client: client,
-            of: application,
-            as: number,
-            in: self
-        )
+        return try await withTaskCancellationHandler {
+            try await waiters.wait(
+                for: task,
+                client: client,
+                of: application,
+                as: number,
+                in: self
+            )
+        } onCancel: {
+            post { _ in waits.waiters.cancel(number, task, for: client) }
+        }
     }
 }

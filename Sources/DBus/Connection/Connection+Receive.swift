@@ -122,6 +122,21 @@ extension Connection {
         }
     }
 
+    /// Cancels the handler of a call when its sender leaves the bus.
+    func watchDeparture(of sender: BusName, for id: Int) {
+        pendingCalls.endWithSender(id)
+        guard watchedSenders.insert(sender).inserted else { return }
+        Task {
+            defer { watchedSenders.remove(sender) }
+            // Most calls are answered at once, and need no match rule.
+            try? await Task.sleep(for: .milliseconds(100))
+            guard pendingCalls.hasCalls(endingWith: sender) else { return }
+            let peer = Proxy(self, sender, "/", "org.freedesktop.DBus.Peer")
+            // If the bus takes no match rule, the calls go on, within the limits of their methods.
+            if (try? await peer.waitUntilGone()) != nil { pendingCalls.cancel(endingWith: sender) }
+        }
+    }
+
     // MARK: Handlers
 
     /// Answers every later call with this error; running calls continue.

@@ -32,6 +32,8 @@ public actor Connection {
     var subscriptions: [Int: Subscription] = [:]
     var pendingReplies: [Int: PendingReply] = [:]
     let pendingCalls: PendingCalls
+    /// The senders that are watched, because they have calls that end when they leave the bus.
+    var watchedSenders: Set<BusName> = []
     /// The long answers that wait; first in, first out.
     var longAnswers: [LongAnswer] = []
     /// The error that answers every call once the service is ending; nil before.

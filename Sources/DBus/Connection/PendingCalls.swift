@@ -42,6 +42,8 @@ final class PendingCalls {
         let size: Int?
         /// Whether the call is one of the sender's at most 128 served calls.
         var isServed = false
+        /// Whether the call ends when its sender leaves the bus.
+        var endsWithSender = false
         /// The handler's task; nil until the handler first suspends, and for a handler without a
         /// task.
         var task: Task<Void, Never>?
@@ -186,6 +188,21 @@ final class PendingCalls {
             loads[entry.sender] = load.calls == 0 ? nil : load
         }
         return entry.reply
+    }
+
+    /// Lets ``cancel(endingWith:)`` cancel a call; does nothing if it has been answered.
+    func endWithSender(_ id: Int) { running[id]?.endsWithSender = true }
+
+    /// Whether calls of a sender wait that end when it leaves.
+    func hasCalls(endingWith sender: BusName) -> Bool {
+        running.values.contains { $0.endsWithSender && $0.sender == sender }
+    }
+
+    /// Cancels the tasks of the calls that end with a sender, who has left.
+    func cancel(endingWith sender: BusName) {
+        for entry in running.values where entry.endsWithSender && entry.sender == sender {
+            entry.task?.cancel()
+        }
     }
 
     /// Removes all calls and cancels their tasks; returns where the outstanding replies go.

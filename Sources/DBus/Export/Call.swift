@@ -27,4 +27,12 @@ public struct Call: Sendable {
             connection.callsShrank()
         }
     }
+
+    /// Cancels the handler when the caller leaves the bus, because nobody gets the answer.
+    ///
+    /// For a handler that may wait for long.
+    public func endWithCaller() {
+        guard let sender else { return }
+        connection.enqueue { [id] in $0.watchDeparture(of: sender, for: id) }
+    }
 }

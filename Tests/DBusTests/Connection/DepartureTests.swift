@@ -20,6 +20,36 @@ import iDownTesting
         }
     }
 
+    @Test func `a call that waits is cancelled when its caller leaves`() async throws {
+        try await withServiceAndClient { service, _, bus in
+            let (starts, start) = AsyncStream<Void>.makeStream()
+            let (ends, end) = AsyncStream<Bool>.makeStream()
+            let table = Interface(
+                sampleInterface,
+                [
+                    .method("Wait", .wait) { (call: Call) async throws in
+                        call.endWithCaller()
+                        start.yield()
+                        try? await Task.sleep(for: .seconds(3600))
+                        end.yield(Task.isCancelled)
+                    }
+                ]
+            )
+            try await service.export([table], at: samplePath)
+            let name = await service.uniqueName
+            let leaving = try await Connection.open(.address(bus.address))
+            let proxy = Proxy(leaving, name, samplePath, sampleInterface)
+            let call = Task { try await proxy.call("Wait") }
+            _ = await starts.first { true }
+            await leaving.close()
+            let isCancelled = try await within("the end of the call") {
+                await ends.first { _ in true }
+            }
+            #expect(isCancelled == true)
+            _ = await call.result
+        }
+    }
+
     @Test func `the wait ends with its task and with the connection`() async throws {
         try await withServiceAndClient { service, client, _ in
             let name = await client.uniqueName
