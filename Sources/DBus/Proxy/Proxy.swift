@@ -193,15 +193,6 @@ public struct Proxy: Sendable {
         }
     }
 
-    /// Receives all signals of the interface, or all of one name, from now on.
-    ///
-    /// - Throws: The errors of ``Connection/signals(_:)``.
-    public func messages(
-        _ member: MemberName? = nil
-    ) async throws(BusError) -> SignalSequence<SignalMessage> {
-        try await connection.signals(rule(member))
-    }
-
     /// An event on the other side of a proxy.
     public enum Event: Sendable {
         /// The connection that owns the destination now; nil if there is none.

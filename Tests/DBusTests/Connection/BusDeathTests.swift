@@ -19,7 +19,7 @@ import iDownTesting
             )
             try await service.export([interface], at: samplePath)
             let proxy = Proxy(client, await service.uniqueName, samplePath, sampleInterface)
-            let signals = try await proxy.messages()
+            let signals = try await client.signals(MatchRule(interface: sampleInterface))
             let rest = Task { try await signals.reduce(0) { count, _ in count + 1 } }
             let hanging = Task { try await proxy.call("Hang") }
             _ = await started.first { true }

@@ -12,7 +12,9 @@ import iDownTesting
         do {
             try await service.export([sample()], at: samplePath)
             let proxy = Proxy(service, await service.uniqueName, samplePath, sampleInterface)
-            let signals = try await proxy.messages("Changed")
+            let signals = try await service.signals(
+                MatchRule(sender: proxy.destination, interface: sampleInterface, member: "Changed")
+            )
             _ = try await proxy.call("Echo", Value.string("a"), returning: Value.self)
             let pair = Value.structure([
                 .array(of: "s", [.string("b")]), ["c": Value.byte(1)].busValue,
