@@ -43,12 +43,8 @@ extension Coordinator {
 
     /// Removes a selection from the list, and moves its finished files to the trash; see
     /// ``Trashing``.
-    package func remove(
-        _ ids: [TaskID],
-        trashingWith dataHome: String,
-        goingToDisk: @Sendable () -> Void = {}
-    ) async throws -> Int {
-        try await trashing.remove(ids, dataHome, goingToDisk, in: self)
+    package func remove(_ ids: [TaskID], trashingWith dataHome: String) async throws -> Int {
+        try await trashing.remove(ids, dataHome, in: self)
     }
 
     /// Changes a task's options; returns once the change is durable, and a finished file is in its

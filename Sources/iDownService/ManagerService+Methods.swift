@@ -62,13 +62,10 @@ extension ManagerService {
         }
         let ids = try ids.map(taskID)
         try await permit(call, on: ids)
-        return UInt32(
-            clamping: try await coordinator.remove(
-                ids,
-                trashingWith: folders.dataHome,
-                goingToDisk: call.makeWay
-            )
-        )
+        // A disk may never answer, which must not hold up the client's next calls.
+        call.makeWay()
+        let count = try await coordinator.remove(ids, trashingWith: folders.dataHome)
+        return UInt32(clamping: count)
     }
 
     // MARK: One task

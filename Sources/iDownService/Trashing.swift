@@ -21,14 +21,12 @@ final class Trashing {
     /// - Parameters:
     ///   - ids: The selection.
     ///   - dataHome: `$XDG_DATA_HOME`, where the user's trash is.
-    ///   - goingToDisk: Called before each wait for a disk, which may never answer.
     ///   - coordinator: The owner.
     /// - Returns: how many tasks were removed.
     /// - Throws: `ServiceRefusal.noSuchTask` if a task does not exist; nothing has changed then.
     func remove(
         _ ids: [TaskID],
         _ dataHome: String,
-        _ goingToDisk: @Sendable () -> Void,
         in coordinator: isolated Coordinator
     ) async throws -> Int {
         try coordinator.refuseWhileStopping()
@@ -44,13 +42,8 @@ final class Trashing {
             // What the end of the service would leave undone is not begun.
             if first > 0, coordinator.isStopping { break }
             let group = Array(ids[first..<min(first + Self.most, ids.count)])
-            removed += try await removeGroup(
-                group,
-                dataHome,
-                goingToDisk,
-                isRest: removed > 0,
-                in: coordinator
-            )
+            let isRest = removed > 0
+            removed += try await removeGroup(group, dataHome, isRest: isRest, in: coordinator)
         }
         return removed
     }
@@ -61,13 +54,12 @@ final class Trashing {
     private func removeGroup(
         _ ids: [TaskID],
         _ dataHome: String,
-        _ goingToDisk: @Sendable () -> Void,
         isRest: Bool,
         in coordinator: isolated Coordinator
     ) async throws -> Int {
         var (left, trashed, removed) = (ids, Set<TaskID>(), 0)
         repeat {
-            let kept = await move(left, dataHome, goingToDisk, &trashed, in: coordinator)
+            let kept = await move(left, dataHome, &trashed, in: coordinator)
             left.removeAll(where: kept.contains)
             // Nothing has changed: the caller may try again.
             if left.isEmpty, trashed.isEmpty, removed == 0, !isRest {
@@ -113,7 +105,6 @@ final class Trashing {
     private func move(
         _ ids: [TaskID],
         _ dataHome: String,
-        _ goingToDisk: @Sendable () -> Void,
         _ trashed: inout Set<TaskID>,
         in coordinator: isolated Coordinator
     ) async -> Set<TaskID> {
@@ -125,7 +116,6 @@ final class Trashing {
                 kept.insert(id)
                 continue
             }
-            goingToDisk()
             // Only the end of a rename tells which file goes.
             while record.isMoving,
                 await coordinator.moves.end(of: id, in: coordinator) != nil,

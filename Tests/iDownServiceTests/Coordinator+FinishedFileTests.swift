@@ -109,13 +109,13 @@ import iDownloader
             try await hub.announced.wait(for: id, .completed)
             let disk = await DiskHold(hub, of: id)
             let (coordinator, home) = (hub.coordinator, hub.files + "/home")
-            let (renaming, atDisk) = (TaskEdit(name: "b.bin"), FaultServer.Gate())
+            let renaming = TaskEdit(name: "b.bin")
             let rename = Task.immediate { try await coordinator.edit(id, renaming) }
             try await soon("the rename") { try await hub.record(id)?.isMoving == true }
             let removal = Task.immediate {
-                try await coordinator.remove([id], trashingWith: home) { atDisk.open() }
+                try await coordinator.remove([id], trashingWith: home)
             }
-            await atDisk.waitUntilOpen()
+            try await soon("the removal") { await coordinator.look { !$0.trashing.isIdle } }
             disk.release()
             #expect(try await removal.value == 1)
             try await rename.value
