@@ -250,6 +250,11 @@ final class Transfer {
         guard request.url.isHTTP else {
             return replies.read(bytes) ? bytes.count : refusal(of: bytes)
         }
+        // Behind one name may be several servers: a kept connection would lead to the one that has
+        // failed again.
+        if bytes.count <= 2, easy.number(CURLINFO_RESPONSE_CODE) ?? 0 >= 500 {
+            try? easy.set(CURLOPT_FORBID_REUSE, 1)
+        }
         switch signIn.read(bytes, of: easy, mayBeginAnew: !hasBegunAnew) {
         case .pass:
             return sink.receive(headerLine: bytes) ? bytes.count : refusal(of: bytes)

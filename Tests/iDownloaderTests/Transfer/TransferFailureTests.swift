@@ -329,6 +329,25 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [500, 503])
+    func `the next try does not ask the server that has failed over the same connection`(
+        status: Int
+    ) async throws {
+        try await withServer({ request in
+            request.connection == 1
+                ? [.head("\(status) No", [("Content-Length", "0")])]
+                : Sample.file.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                try await site.run(journal)
+                #expect(journal.record.state.isBackOff)
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+            }
+        }
+    }
+
     // MARK: Secrets
 
     @Test(arguments: ["/missing", "/close", "/elsewhere"])
