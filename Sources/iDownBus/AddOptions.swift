@@ -88,8 +88,6 @@ public struct AddOptions: Hashable, Sendable {
 
 extension AddOptions {
     /// The options that the service accepts.
-    ///
-    /// An option of the contract that has no effect yet is missing here.
     static let table = OptionTable<AddOptions>([
         .init("directory", \.directory),
         .init("filename", \.filename, fileName),

@@ -5,7 +5,6 @@ package import iDownState
 /// A waiting task, with the facts that decide whether it may start now.
 package struct Candidate: Hashable, Sendable {
     package let id: TaskID
-    package let priority: Int32
     /// The task's folder, absolute, with symbolic links resolved.
     package let directory: String
     /// The server's origin; nil where the record's URL is not valid.

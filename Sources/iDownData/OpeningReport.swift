@@ -9,9 +9,6 @@ package struct OpeningReport: Hashable, Sendable {
         /// SQLite's description of the damage.
         package var reason: String
         package var recoveredTasks = 0
-        package var recoveredTokens = 0
-        /// The number of tasks that were lost; nil where the damage hides it.
-        package var lostTasks: Int?
     }
 
     /// Whether there was no database before.

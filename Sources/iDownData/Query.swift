@@ -6,13 +6,13 @@
 /// SQLite uses a partial index only if the query repeats the index's condition word by word.
 enum Query: String, CaseIterable {
     case inQueue = """
-        SELECT id, priority, directory, fileName, url, mirrors FROM task
+        SELECT id, directory, fileName, url, mirrors FROM task
         WHERE hold = 'queue' AND intent IS NOT 'discard' AND moveKind IS NOT 'to'
         ORDER BY priority DESC, id
         """
     /// Scans the whole queue if all of it is excluded: 15 ms for 100,000 tasks.
     case inQueueExcluding = """
-        SELECT id, priority, directory, fileName, url, mirrors FROM task
+        SELECT id, directory, fileName, url, mirrors FROM task
         WHERE hold = 'queue' AND intent IS NOT 'discard' AND moveKind IS NOT 'to'
         AND isLoopback >= ?
         AND originHash NOT IN (SELECT value FROM json_each(?))

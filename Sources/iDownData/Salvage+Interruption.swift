@@ -46,8 +46,7 @@ extension Salvage {
             OpeningReport.Recovery(
                 brokenPath: broken,
                 reason: "an earlier start had not finished the recovery",
-                recoveredTasks: try Transaction(database: database, ids: ids).counts().total,
-                recoveredTokens: try Int.fetchOne(database, sql: "SELECT count(*) FROM token") ?? 0
+                recoveredTasks: try Transaction(database: database, ids: ids).counts().total
             )
         }
     }

@@ -138,11 +138,7 @@ struct Salvage {
             if record.id.rawValue >= bound { try transaction.setNextID(record.id.rawValue &+ 1) }
             recovery.recoveredTasks += 1
         }
-        // Both counts leave out the tasks that are being removed.
-        if let expected = try? old.counts().total {
-            recovery.lostTasks = max(0, expected - (try transaction.counts().total))
-        }
-        recovery.recoveredTokens = try carryTokens(from: source, to: target)
+        try carryTokens(from: source, to: target)
         try carryHandOvers(from: source, to: target)
     }
 
@@ -159,8 +155,8 @@ struct Salvage {
         }
     }
 
-    /// Copies the readable tokens, and returns how many there were.
-    private func carryTokens(from source: Database, to target: Database) throws -> Int {
+    /// Copies the readable tokens.
+    private func carryTokens(from source: Database, to target: Database) throws {
         let last = try? Int64.fetchOne(source, sql: "SELECT coalesce(max(number), 0) FROM token")
         let tokens = ReadableRows(
             "SELECT number, token, ids FROM token",
@@ -172,7 +168,6 @@ struct Salvage {
         let insert = try target.makeStatement(
             sql: "INSERT OR IGNORE INTO token (number, token, ids) VALUES (?, ?, ?)"
         )
-        var carried = 0
         for row in tokens {
             // Damage can change a value's type, which the new table would refuse.
             let values = Array(row.databaseValues)
@@ -181,9 +176,7 @@ struct Salvage {
                 TaskIDList.ids(Array(ids)) != nil
             else { continue }
             try insert.execute(arguments: StatementArguments(values))
-            carried += target.changesCount
         }
-        return carried
     }
 
     /// Copies the readable hand-overs, so that withdrawn ones stay withdrawn.

@@ -18,11 +18,8 @@ package final class StateLock: Sendable {
     /// Never waits: it returns nil if another process holds the lock. It uses flock(2), not
     /// fcntl(2), because a flock belongs to the open file, and closing another descriptor of the
     /// file does not release it.
-    package static func tryAcquire(
-        folder: String,
-        faults: (@Sendable () -> Int32?)? = nil
-    ) throws(FileFailure) -> StateLock? {
-        let files = Files(faults: faults)
+    package static func tryAcquire(folder: String) throws(FileFailure) -> StateLock? {
+        let files = Files(faults: nil)
         try files.makePrivateFolder(folder)
         let path = folder + "/lock"
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW

@@ -23,11 +23,10 @@ extension StoreAccess {
                 waiting.append(
                     Candidate(
                         id: id,
-                        priority: Int32(clamping: integer(row, 1)),
-                        directory: text(row, 2),
-                        origin: Origin(url: text(row, 4)),
-                        hasFile: !(row[3] as DatabaseValue).isNull,
-                        mirrors: (row[5] as String?).map {
+                        directory: text(row, 1),
+                        origin: Origin(url: text(row, 3)),
+                        hasFile: !(row[2] as DatabaseValue).isNull,
+                        mirrors: (row[4] as String?).map {
                             MirrorText.mirrors(of: $0).compactMap(Origin.init(url:))
                         } ?? []
                     )

@@ -98,7 +98,7 @@ struct FilePresenter: Sendable {
 
     /// Shows the list of downloads (`idown watch`) in a terminal; where no terminal starts, opens
     /// the folder.
-    func showList(folder: String, token: String = "") async {
+    func showList(folder: String, token: String) async {
         for command in Self.listCommands() {
             do {
                 try await programs.start(command, named: "list")

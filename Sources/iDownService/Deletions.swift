@@ -15,10 +15,7 @@ final class Deletions {
     private(set) var last = 0
     private let waiters = Waiters<TaskID, Void>()
     /// Deletions that are being repeated until they succeed.
-    private var repeats: [TaskID: Task<Void, Never>] = [:]
-
-    /// Returns whether the deletion of a task's file is being repeated.
-    func repeats(for id: TaskID) -> Bool { repeats[id] != nil }
+    private(set) var repeats: [TaskID: Task<Void, Never>] = [:]
 
     /// Carries out the intent to delete once no transfer has the file open.
     func begin(of record: TaskRecord, in coordinator: isolated Coordinator) {

@@ -21,7 +21,6 @@ package final class FaultServer: Sendable {
     package let port: UInt16
 
     private let listener: Int32
-    private let script: Script
     private let log = RequestLog()
     private let stopped: Gate
     private let threads = DispatchGroup()
@@ -29,7 +28,6 @@ package final class FaultServer: Sendable {
 
     /// Opens the port; the server accepts connections from then on.
     package init(script: Script) throws(StartFailure) {
-        self.script = script
         stopped = Gate()
         listener = try Self.openListener()
         port = Self.port(of: listener)

@@ -23,9 +23,6 @@ package final class Nginx: Sendable {
         self.folder = folder
     }
 
-    /// The process id.
-    package var processID: Int32 { process.processIdentifier }
-
     /// The URL of a file in the folder, for example `url("/file")`.
     package func url(_ target: String = "/") -> String { "http://127.0.0.1:\(port)\(target)" }
 

@@ -43,26 +43,4 @@ package struct ScreenFrame: Sendable {
     }
 
     mutating func type(line: Int, column: Int) { typing = (line, min(column, width - 1)) }
-
-    /// The screen as plain text, for tests.
-    package var text: [String] {
-        lines.map { spans in
-            // Cell by cell: after a wide character comes an empty cell.
-            var cells: [String] = Array(repeating: " ", count: width)
-            for span in spans {
-                var column = span.column
-                for character in span.text {
-                    let cellsTaken = CellText(String(character)).width
-                    guard cells.indices.contains(column) else { break }
-                    cells[column] = String(character)
-                    let end = min(width, column + max(1, cellsTaken))
-                    for taken in (column + 1)..<end { cells[taken] = "" }
-                    column += max(1, cellsTaken)
-                }
-            }
-            var text = cells.joined()
-            while text.last == " " { text.removeLast() }
-            return text
-        }
-    }
 }

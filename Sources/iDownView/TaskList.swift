@@ -96,9 +96,6 @@ extension TaskList {
     /// Takes the reason why the list could not be loaded.
     package mutating func fail(_ reason: String) { phase = .failed(reason) }
 
-    /// Whether the service is on the bus.
-    package var isServed: Bool { live.isServed }
-
     /// The task with an ID; nil if it is not in the list.
     package subscript(id: String) -> TaskProperties? { tasks[id] }
 

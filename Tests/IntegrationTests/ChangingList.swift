@@ -35,9 +35,6 @@ final class ChangingList: Sendable {
         record = Mutex(Record(tasks: tasks, change: change, kept: kept, lost: lost))
     }
 
-    /// The IDs that are left.
-    var ids: [String] { record.withLock { $0.tasks.map(\.id) } }
-
     /// The calls that changed a task, each with its ID.
     var asked: [String] { record.withLock { $0.asked } }
 

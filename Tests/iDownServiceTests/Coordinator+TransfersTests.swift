@@ -173,7 +173,7 @@ import iDownloader
             first.release()
             try await second.wait("the deletion for the removal")
             try await soon("the end of the first") {
-                await coordinator.look { $0.deletions.repeats(for: id) }
+                await coordinator.look { $0.deletions.repeats[id] != nil }
             }
             #expect(await coordinator.look { $0.deletions.underWay[id] == 2 })
             #expect(hub.names == ["a.part"])

@@ -69,7 +69,7 @@ struct Hub: Sendable {
         }
     }
 
-    /// How many tasks are downloading by the record.
+    /// The tasks that are downloading by the record.
     var downloading: [TaskID] {
         get async throws {
             try await records.filter { $0.state == .downloading }.map(\.id)

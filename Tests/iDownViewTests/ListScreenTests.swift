@@ -3,7 +3,8 @@
 import DBus
 import Testing
 import iDownBus
-import iDownView
+
+@testable import iDownView
 
 struct ListScreenTests {
     private func screen(_ tasks: [TaskProperties] = [.finished, .running, .broken]) -> ListScreen {
@@ -425,5 +426,29 @@ struct ListScreenTests {
             span.text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E }
         }
         #expect(isClean)
+    }
+}
+
+extension ScreenFrame {
+    /// The screen as plain text.
+    fileprivate var text: [String] {
+        lines.map { spans in
+            // Cell by cell: after a wide character comes an empty cell.
+            var cells: [String] = Array(repeating: " ", count: width)
+            for span in spans {
+                var column = span.column
+                for character in span.text {
+                    let cellsTaken = CellText(String(character)).width
+                    guard cells.indices.contains(column) else { break }
+                    cells[column] = String(character)
+                    let end = min(width, column + max(1, cellsTaken))
+                    for taken in (column + 1)..<end { cells[taken] = "" }
+                    column += max(1, cellsTaken)
+                }
+            }
+            var text = cells.joined()
+            while text.last == " " { text.removeLast() }
+            return text
+        }
     }
 }

@@ -17,9 +17,6 @@ package struct EntityTag: Hashable, Sendable {
     /// This is the weak comparison (RFC 9110 section 8.8.3.2), because a server that compresses a
     /// file on its way makes the tag a weak one.
     func matches(_ other: EntityTag) -> Bool { opaque == other.opaque }
-
-    /// The field's form: `"abc"` or `W/"abc"`.
-    package var field: String { isWeak ? "W/" + opaque : opaque }
 }
 
 /// A modification time as a server gave it, and whether it identifies the bytes.

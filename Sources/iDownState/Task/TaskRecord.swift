@@ -121,7 +121,7 @@ package struct TaskRecord: Hashable, Sendable {
     /// rename cannot be paused, and a complete file must not be deleted as a partial one. No command
     /// waits for a disk that does not answer: what the running transfer then finds out still counts,
     /// and a file that has got its name is not deleted.
-    package func mustSettle(before command: Command, onStuckDisk: Bool = false) -> Bool {
+    package func mustSettle(before command: Command, onStuckDisk: Bool) -> Bool {
         guard case .publish = intent, !onStuckDisk else { return false }
         return switch command {
         case .pause, .resume, .retry: state == .downloading

@@ -24,7 +24,6 @@ final class Simulation {
         case announceBeforePersist
     }
 
-    let seed: UInt64
     let bug: PlantedBug?
     let folder: String
     let time: SimulatedTime
@@ -57,7 +56,6 @@ final class Simulation {
         _ serviceExecutor: QueueExecutor,
         _ executor: SimulatedExecutor
     ) {
-        self.seed = seed
         self.bug = bug
         self.folder = folder
         time = SimulatedTime(seed: seed &* 31)

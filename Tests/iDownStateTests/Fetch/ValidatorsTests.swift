@@ -13,11 +13,6 @@ import Testing
     static let fresh = LastModified(field: "Sat, 01 Aug 2026 10:00:00 GMT", isStrong: false)
     static let otherDate = LastModified(field: "Sun, 02 Aug 2026 10:00:00 GMT", isStrong: true)
 
-    @Test func `a tag is shown as it came`() {
-        #expect(Self.strong.field == "\"a\"")
-        #expect(Self.weak.field == "W/\"a\"")
-    }
-
     @Test(
         arguments: [
             (nil, nil, nil),
