@@ -2,7 +2,7 @@
 
 public import DBus
 
-/// A list of tasks that stays current by applying ``ManagerClient/listNews(properties:)``.
+/// A list of tasks that stays current by applying ``ManagerClient/listNews()``.
 ///
 /// News about a task that are older than the list's own state are ignored.
 ///
@@ -46,7 +46,7 @@ public struct LiveList: Sendable {
 
     /// Applies the next news; call it in the order in which they came.
     ///
-    /// - Parameter news: An element of ``ManagerClient/listNews(properties:)``.
+    /// - Parameter news: An element of ``ManagerClient/listNews()``.
     /// - Returns: The changes of the tasks; empty if the list was cleared.
     @discardableResult
     public mutating func apply(_ news: ListNews) -> [Change] {
@@ -190,7 +190,6 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
     public typealias Failure = ManagerError
 
     let client: ManagerClient
-    let properties: [TaskProperty]
     /// The moment at which the news begin; nil to begin with the whole list.
     ///
     /// The signals were subscribed before the position was asked for, which is nil from services
@@ -348,7 +347,6 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 }
                 var query = ChangesQuery()
                 query.list = list
-                query.properties = sequence.properties
                 reading = (list, query)
             }
             guard let (list, query) = reading else { return }
@@ -383,12 +381,8 @@ extension ManagerClient {
     ///
     /// The first call starts the service.
     ///
-    /// - Parameter properties: The properties that are needed of each task, in addition to Id and
-    ///   Serial; an empty array means all. Signals may contain others, too.
     /// - Returns: The news, for one task to iterate over.
-    public func listNews(properties: [TaskProperty] = []) -> ListNewsSequence {
-        ListNewsSequence(client: self, properties: properties)
-    }
+    public func listNews() -> ListNewsSequence { ListNewsSequence(client: self) }
 
     /// Returns the changes of the list, for clients that ask for its pages themselves
     /// (``findTasks(_:)``); does not start the service.
@@ -399,7 +393,7 @@ extension ManagerClient {
     ///
     /// - Returns: The news, for one task to iterate over.
     public func listSignals() -> ListNewsSequence {
-        ListNewsSequence(client: self, properties: [], asks: false)
+        ListNewsSequence(client: self, asks: false)
     }
 
     /// Returns the changes of the list from now on, without the list; starts the service.
@@ -417,7 +411,7 @@ extension ManagerClient {
             // A service of version 1.
             position = nil
         }
-        return ListNewsSequence(client: withoutStart, properties: [], start: (signals, position))
+        return ListNewsSequence(client: withoutStart, start: (signals, position))
     }
 
     /// Returns the manager's signals and owners, from the moment this method returns.
