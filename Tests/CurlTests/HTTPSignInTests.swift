@@ -77,7 +77,7 @@ struct HTTPSignInTests {
         }
     }
 
-    @Test func `one that wants more than its neighbour gets it`() async throws {
+    @Test func `a folder gets Digest although another of its host takes Basic`() async throws {
         let script = FaultServer.Script { request in
             let takesBasic = request.path == "/neighbour"
             let field = request["Authorization"] ?? ""

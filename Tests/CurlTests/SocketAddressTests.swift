@@ -23,7 +23,7 @@ struct SocketAddressTests {
         SocketAddress.ipv4(128, 0, 0, 1), .ipv4(10, 0, 0, 1), .ipv4(169, 253, 0, 1),
         ipv6([0xFE, 0xC0], [1]), ipv6([0x20, 0x01], [1]), .ipv6([]), .other(family: 1),
     ])
-    func `other addresses are not`(address: SocketAddress) {
+    func `other addresses are neither of this machine nor of its link`(address: SocketAddress) {
         #expect(!address.isLoopback && !address.isLinkLocal && !address.isUnspecified)
     }
 }

@@ -9,7 +9,7 @@ struct URLReferenceOriginTests {
         ("https://u:p@host/", "https://host:443/"), ("http://host./", "http://host/"),
         ("http://127.0.0.1/", "http://0x7f000001/"),
     ])
-    func `these are one origin`(left: String, right: String) throws {
+    func `scheme, host and port in other words are one origin`(left: String, right: String) throws {
         #expect(try URLReference(left).origin == URLReference(right).origin)
     }
 
@@ -18,7 +18,7 @@ struct URLReferenceOriginTests {
         ("http://host/", "http://www.host/"), ("http://host:443/", "https://host/"),
         ("http://[fe80::1%251]/", "http://[fe80::1%252]/"),
     ])
-    func `these are two origins`(left: String, right: String) throws {
+    func `another scheme, host or port is another origin`(left: String, right: String) throws {
         #expect(try URLReference(left).origin != URLReference(right).origin)
     }
 }

@@ -46,7 +46,7 @@ struct QuietTests {
 
     /// Nothing is left, or nothing but one page is lost.
     @Test(arguments: [0..<60_000, 200_704..<204_800])
-    func `nor is there one after a damaged list was saved`(damage: Range<Int>) async throws {
+    func `no monotonic timer runs after a list was recovered`(damage: Range<Int>) async throws {
         try await withService { service in
             let urls = (0..<300).map { "http://127.0.0.1:9/\($0)" }
             var options = AddOptions()

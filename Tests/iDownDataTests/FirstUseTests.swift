@@ -6,7 +6,7 @@ import iDownTesting
 @testable import iDownData
 
 struct FirstUseTests {
-    @Test func `it is the first time once, also for another process`() async {
+    @Test func `a use is the first one only once, also for another process`() async {
         await withTemporaryFolder { folder in
             #expect(FirstUse(of: "x", folder: folder).begins())
             #expect(!FirstUse(of: "x", folder: folder).begins())

@@ -68,7 +68,7 @@ import iDownTesting
     }
 
     /// The user's own download of that host would stand still.
-    @Test func `those that come at once leave connections to their host`() async throws {
+    @Test func `hand-overs that come at once leave connections to their host`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
         try await withHub { hub in

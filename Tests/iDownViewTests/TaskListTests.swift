@@ -52,7 +52,7 @@ struct TaskListTests {
         list.apply(.event(.changed(id: id, state: state, changed: changes)))
     }
 
-    @Test func `it is loading, then loaded, empty or failed`() {
+    @Test func `the list is loading, then loaded, empty or failed`() {
         var list = TaskList()
         #expect(list.content() == .loading)
         list.fail("no bus")

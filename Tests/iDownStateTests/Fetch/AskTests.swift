@@ -123,7 +123,7 @@ import Testing
         #expect(Ask.first(for: segments, of: known) == .part(gap, ifRange: "\"a\""))
     }
 
-    @Test func `so is one at the file's start`() throws {
+    @Test func `a gap at the file's start is asked for alone`() throws {
         let segments = SegmentMap([try #require(ByteRange(first: 5, length: 2))])
         let known = RemoteVersion(total: 8, entityTag: Self.strong)
         let gap = try #require(ByteRange(first: 0, length: 5))

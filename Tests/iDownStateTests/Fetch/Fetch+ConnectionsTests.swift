@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test(arguments: heads) func `a head that does not fit leads to this`(head: Head) {
+    @Test(arguments: heads) func `a head that does not fit has its steps and sources`(head: Head) {
         var fetch = Self.fetch(of: head.source)
         Self.judge(&fetch, 2, head.judgement)
         let steps = fetch.turnAway(
@@ -296,7 +296,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: ends) func `an end leads to this`(end: End) {
+    @Test(arguments: ends) func `the end of a joining connection has its steps`(end: End) {
         var fetch = Self.fetch(of: end.source)
         if case .brought = end.end {
             Self.judge(&fetch, 2, .resume(Self.known))

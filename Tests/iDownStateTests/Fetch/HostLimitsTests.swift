@@ -165,7 +165,7 @@ import Testing
         #expect(limits.room(host, at: .zero) == 16)
     }
 
-    @Test func `one is always allowed`() {
+    @Test func `a host that has refused is always allowed one connection`() {
         var limits = limits(open: 1)
         limits.refused(host, retryAfter: nil, at: .zero)
         limits.closed(host, at: .zero)
@@ -180,7 +180,7 @@ import Testing
         #expect(limits.room(host, at: .seconds(86_410)) == 16)
     }
 
-    @Test func `so is what was of use`() {
+    @Test func `the number of useful connections is believed for a day`() {
         var limits = limits(open: 4)
         limits.learned(host, useful: .init(4), at: .zero)
         for _ in 0..<4 { limits.closed(host, at: .zero) }

@@ -101,7 +101,7 @@ import Testing
         #expect(Self.judgeRest(part, otherTag: otherTag) == ask)
     }
 
-    @Test func `so is the same tag turned weak, and none`() {
+    @Test func `no tag, or the same tag turned weak, is asked to prove itself`() {
         let ask = Judgement.askAgain(Self.overlap, Self.known)
         #expect(Self.judgeRest(Self.whole(nil), otherTag: .anotherFile) == ask)
         let bare = Self.part(from: Self.half, nil)
@@ -283,7 +283,7 @@ import Testing
     }
 
     @Test(arguments: messages, files)
-    func `so is a message, unless it has the file's length`(message: String, recorded: String) {
+    func `a message of another length is an expired link`(message: String, recorded: String) {
         for answer in Self.unfitting(message) {
             #expect(Self.isExpired(answer, recorded), "\(answer)")
         }
@@ -293,7 +293,7 @@ import Testing
     }
 
     @Test(arguments: [Ask.whole, .rest(from: half, ifRange: nil), overlap])
-    func `so is an answer of another length that does not say what it is`(ask: Ask) {
+    func `an untyped answer of another length is an expired link`(ask: Ask) {
         var untyped = Self.whole(nil, mimeType: "")
         #expect(Verdict(Self.judge(untyped, ask, Self.known(as: "application/zip"))) == .prove)
         untyped.contentLength = .bytes(23)

@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [401, 403, 404, 410, 429, 500, 503])
-    func `any other means the file`(status: Int) {
+    func `any other status fails the request`(status: Int) {
         let judgement = ResponseFacts(status: status).judge(
             asked: Heads.rest,
             known: Heads.known,

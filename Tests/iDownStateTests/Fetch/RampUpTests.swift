@@ -106,7 +106,7 @@ import Testing
         #expect(fewest >= served / 2)
     }
 
-    @Test func `what was of use stays`() {
+    @Test func `a step that made the transfer faster is kept`() {
         var ramp = RampUp(known: nil, at: .zero)
         for tick in 1...100 {
             let rate = Int64(min(ramp.wanted, 4)) << 20

@@ -135,7 +135,7 @@ import Testing
             .checkpointed(SegmentMap()),
         ] as [TransferEvent]
     )
-    func `nothing else is explained by it`(event: TransferEvent) {
+    func `a missing network explains no other event`(event: TransferEvent) {
         #expect(event.whileOffline(from: Self.far) == event)
     }
 }

@@ -185,7 +185,7 @@ import Testing
         #expect(record.state.kind == .waiting)
     }
 
-    @Test func `a byte less does not`() throws {
+    @Test func `a byte less than a mebibyte does not begin the count anew`() throws {
         var record = try Situation.downloading.record()
         record.tries = 7
         record.stretchStart = Sample.half - RetryPolicy.progress + 1
@@ -334,7 +334,7 @@ import Testing
         #expect(!record.hostHasAnswered)
     }
 
-    @Test func `nor is it of a file with another length each time`() throws {
+    @Test func `another length each time does not begin the count of tries anew`() throws {
         var record = try Situation.downloading.record()
         record.segments = SegmentMap()
         for round in 1...20 {
@@ -353,7 +353,7 @@ import Testing
         #expect(record.tries == 0)
     }
 
-    @Test func `nor in a map that was cut`() throws {
+    @Test func `bytes fetched again after a cut do not begin the count anew`() throws {
         var record = try Situation.downloading.record()
         record.tries = 7
         record.stretchStart = Sample.half

@@ -32,7 +32,7 @@ import iDownTesting
         Checksum(.sha256, Checksum.Algorithm.sha256.digest(of: Self.content.bytes(in: 0..<count)))
     }
 
-    @Test func `it comes as far as the file goes`() async throws {
+    @Test func `a follower reads as far as the file goes`() async throws {
         try await withFollower { follower, _ in
             #expect(follower.value == expected(0))
             follower.follow(upTo: 1000)
@@ -54,7 +54,7 @@ import iDownTesting
         }
     }
 
-    @Test func `it begins anew when bytes are taken back`() async throws {
+    @Test func `a follower begins anew when bytes are taken back`() async throws {
         try await withFollower { follower, part in
             let zeros = [UInt8](repeating: 0, count: 4096)
             try zeros.withUnsafeBytes { bytes throws in try part.write(bytes, at: 0) }

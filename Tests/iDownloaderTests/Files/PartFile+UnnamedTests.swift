@@ -20,7 +20,7 @@ import iDownTesting
         }
     }
 
-    @Test func `it appears under its name, and twice is as good as once`() async throws {
+    @Test func `an unnamed file appears under its name, once or twice`() async throws {
         try await withTemporaryFolder { path throws in
             let folder = try OpenFolder(path, fileSystem: FileSystem())
             let part = try PartFile.createUnnamed("a", in: folder)

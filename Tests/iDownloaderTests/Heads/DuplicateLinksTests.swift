@@ -42,7 +42,7 @@ import Testing
         #expect(references(value).isEmpty)
     }
 
-    @Test func `there is an end to them`() {
+    @Test func `no more than 200 mirrors are read`() {
         let value = (0..<1000).map { "<\($0)>; rel=duplicate" }.joined(separator: ",")
         #expect(references(value).count == 200)
     }

@@ -73,7 +73,7 @@ import iDownState
         "a=; Max-Age=0", "a=; Max-Age=-1", "a=; Expires=Thu, 01-Jan-1970 00:00:00 GMT",
         "a=; Expires=Sun, 22 Nov 2026 08:00:00 GMT",
     ])
-    func `a server may take it back`(value: String) throws {
+    func `a server may take a cookie back`(value: String) throws {
         let date = "Sun, 22 Nov 2026 09:00:00 GMT"
         #expect(try field(for: "http://host/a/b", "a=1", value, date: date) == nil)
         let late = "a=2; Expires=Sun, 22 Nov 2026 10:00:00 GMT"
@@ -108,7 +108,7 @@ import iDownState
         #expect(try field(for: "http://host/a/b", value) == nil)
     }
 
-    @Test func `there is an end to them`() throws {
+    @Test func `no more than 50 cookies and 8 KiB are sent`() throws {
         let url = try URLReference("http://host/")
         var cookies = ServerCookies()
         cookies.take(fields((0..<1000).map { "c\($0)=1" }), from: url, at: now)

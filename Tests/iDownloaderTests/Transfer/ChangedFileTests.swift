@@ -35,7 +35,7 @@ import iDownloader
         }
     }
 
-    @Test func `nor where the host pays no heed to If-Range`() async throws {
+    @Test func `a host that ignores If-Range never causes a mixed file`() async throws {
         try await resuming(then: { request in
             Self.replaced.withoutConditions(request)
         }) { site, journal, requests in
@@ -45,21 +45,21 @@ import iDownloader
         }
     }
 
-    @Test func `nor where the part comes without any validator`() async throws {
+    @Test func `a part without any validator never causes a mixed file`() async throws {
         let bare = Self.replacedAtCut.with { $0.entityTag = nil }
         try await resuming(then: { bare.withoutConditions($0) }) { site, journal, _ in
             expectComplete(bare.content, site, journal)
         }
     }
 
-    @Test func `nor where the strong tag has become a weak one`() async throws {
+    @Test func `a strong tag that became weak never causes a mixed file`() async throws {
         let weak = Self.replacedAtCut.with { $0.entityTag = "W/\"v1\"" }
         try await resuming(then: { weak.withoutConditions($0) }) { site, journal, _ in
             expectComplete(weak.content, site, journal)
         }
     }
 
-    @Test func `nor where Last-Modified tells`() async throws {
+    @Test func `another Last-Modified never causes a mixed file`() async throws {
         let old = Sample.file.with {
             $0.entityTag = nil
             $0.lastModified = Sample.lastModified

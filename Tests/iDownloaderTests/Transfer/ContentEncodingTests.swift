@@ -95,7 +95,7 @@ import iDownloader
         }
     }
 
-    @Test func `so is one whose type says so`() async throws {
+    @Test func `a file whose type is a compressed one is kept as it comes`() async throws {
         let fields = Self.fields + [("Content-Type", "application/gzip")]
         try await withServer({ _ in whole(Self.packed, fields) }) { server in
             try await withSite { site in
@@ -110,7 +110,7 @@ import iDownloader
         ("Content-Disposition", "attachment; filename=\"\(name)\"")
     }
 
-    @Test func `so is one that the server calls so`() async throws {
+    @Test func `a file that the server names as compressed is kept as it comes`() async throws {
         let fields = Self.fields + [Self.disposition("pack.tar.gz")]
         try await withServer({ _ in whole(Self.packed, fields) }) { server in
             try await withSite { site in
@@ -121,7 +121,7 @@ import iDownloader
         }
     }
 
-    @Test func `so is one that the client calls so, whatever the server does`() async throws {
+    @Test func `a file that the client names as compressed is kept as it comes`() async throws {
         let fields = Self.fields + [Self.disposition("page.html")]
         try await withServer({ _ in whole(Self.packed, fields) }) { server in
             try await withSite { site in

@@ -21,7 +21,7 @@ import iDownloader
         }
     }
 
-    @Test func `nor is a page in place of a file of which no byte is recorded`() async throws {
+    @Test func `a page is not stored where no byte of the file is recorded`() async throws {
         try await withServer({ request in
             request.number == 1 ? Sample.file.cutOff() : Self.page
         }) { server in
@@ -51,7 +51,7 @@ import iDownloader
     }
 
     @Test(arguments: ["text/plain", "application/json", "application/xml"])
-    func `nor is a page in place of text`(type: String) async throws {
+    func `a page in place of text is not stored`(type: String) async throws {
         let text = Sample.file.with { $0.contentType = type }
         try await resuming(text, then: { _ in Self.page }) { site, journal, requests in
             expectFailure(.serverForbidden, isTransient: false, site, journal)
@@ -231,7 +231,7 @@ import iDownloader
     }
 
     /// libcurl sends a request again whose connection ends before the answer.
-    @Test func `so is a link that an answer which never came has used up`() async throws {
+    @Test func `a link used up without an answer is asked for once more`() async throws {
         try await withServer({ request in
             switch request.path {
             case "/file.bin":
@@ -251,7 +251,7 @@ import iDownloader
         }
     }
 
-    @Test func `and no more than once`() async throws {
+    @Test func `the original URL is asked once more and no more than once`() async throws {
         try await withServer({ request in
             switch request.path {
             case "/file.bin":

@@ -174,7 +174,7 @@ import iDownloader
         }
     }
 
-    @Test func `one that has shrunk as well`() async throws {
+    @Test func `an FTP file that has shrunk is fetched anew`() async throws {
         let small = TestContent(seed: 43, count: 1000)
         try await withRoot { root in
             try await withFTPServer(root: root, holdAfter: 3 << 19) { server in

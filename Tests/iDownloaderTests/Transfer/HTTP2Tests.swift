@@ -137,7 +137,7 @@ import iDownloader
     }
 
     /// Each pause of its stream costs what has come for it a copy, on the thread of all hosts.
-    @Test func `nor does one whose disk is slower than the line`() async throws {
+    @Test func `a download on a slow disk does not hold up others of its host`() async throws {
         try await withTemporaryFolder { root in
             Self.putSlow(in: root, mebibytes: 64)
             let log = try await atHost(

@@ -110,7 +110,7 @@ import iDownloader
         }
     }
 
-    @Test func `nor is a server that rests asked for parts`() async throws {
+    @Test func `a server that rests is not asked for parts`() async throws {
         try await withServer({ _ in Self.no(503, [("Retry-After", "3600")]) }) { home in
             try await withServer({ request in
                 var file = Large.file

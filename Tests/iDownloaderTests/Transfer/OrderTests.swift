@@ -122,7 +122,7 @@ import iDownloader
         }
     }
 
-    @Test func `nor does a checkpoint in mid-body`() async throws {
+    @Test func `a checkpoint in mid-body claims nothing after a failed sync`() async throws {
         let count = try await calls(before: .checkpointed) { _ in Sample.file.cutOff() }
         try await withServer({ _ in Sample.file.cutOff() }) { server in
             try await withSite(faults: FaultPlan(failing: count)) { site in

@@ -54,7 +54,7 @@ import iDownloader
     }
 
     @Test(arguments: ["169.254.169.254", "[fe80::1]"])
-    func `nor does one lead to the wire of this machine`(host: String) async throws {
+    func `a redirect to a link-local address is refused`(host: String) async throws {
         try await withSiteOutThere { site, network in
             try await withSite(network: network) { here in
                 let journal = try await here.download("\(site)/go?http://\(host)/file.bin")
@@ -63,7 +63,7 @@ import iDownloader
         }
     }
 
-    @Test func `neither by a detour nor over a connection that stands`() async throws {
+    @Test func `neither a detour nor an open connection leads to this machine`() async throws {
         try await withServer({ Sample.file.answer(to: $0) }) { victim in
             try await withSiteOutThere { site, network in
                 try await withSite(network: network) { here in

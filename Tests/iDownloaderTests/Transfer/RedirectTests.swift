@@ -49,7 +49,7 @@ import iDownloader
         }
     }
 
-    @Test func `one more is too many`() async throws {
+    @Test func `a chain of 21 redirects is too long`() async throws {
         try await withServer({ Self.chain($0) }) { server in
             try await withSite { site in
                 let journal = try await site.download(server.url("/21"))
@@ -208,7 +208,7 @@ import iDownloader
         }
     }
 
-    @Test func `nor is one without Location`() async throws {
+    @Test func `a redirect without Location is not followed`() async throws {
         try await withServer({ _ in [.head("302 Found", [("Content-Length", "0")])] }) { server in
             try await withSite { site in
                 let journal = try await site.download(server.url("/start"))
@@ -317,7 +317,7 @@ import iDownloader
         }
     }
 
-    @Test func `no other host gets it`() async throws {
+    @Test func `no other host gets the cookie of a redirect`() async throws {
         try await withServer({ Sample.file.answer(to: $0) }) { other in
             let target = "http://localhost:\(other.port)/file.bin"
             try await withServer({ _ in

@@ -19,7 +19,7 @@ import iDownloader
         #expect(!journal.kinds.contains(.failed))
     }
 
-    @Test func `before anything has happened`() async throws {
+    @Test func `a transfer in which nothing has happened can be stopped`() async throws {
         try await withServer({ Sample.file.answer(to: $0) }) { server in
             try await withSite { site in
                 let journal = try site.task(server.url("/file.bin"))
@@ -31,7 +31,7 @@ import iDownloader
         }
     }
 
-    @Test func `while connecting`() async throws {
+    @Test func `a transfer that connects can be stopped`() async throws {
         let port = try SilentPort()
         try await withSite { site in
             let journal = try site.task(port.url)
@@ -44,7 +44,7 @@ import iDownloader
         }
     }
 
-    @Test func `while the head waits`() async throws {
+    @Test func `a transfer that waits for its head can be stopped`() async throws {
         try await withServer({ _ in [.stall] }) { server in
             try await withSite { site in
                 let journal = try site.task(server.url("/file.bin"))
@@ -57,7 +57,7 @@ import iDownloader
         }
     }
 
-    @Test func `in mid-body, after which only the rest is fetched`() async throws {
+    @Test func `a transfer stopped in mid-body fetches only the rest`() async throws {
         let hold = ServedFile.Hold(afterBytes: Sample.cut)
         let held = Sample.file.with { $0.hold = hold }
         try await withServer({ request in
@@ -80,7 +80,7 @@ import iDownloader
         }
     }
 
-    @Test func `what no checkpoint has named yet is kept as well`() async throws {
+    @Test func `bytes that no checkpoint has named yet are kept`() async throws {
         let hold = ServedFile.Hold(afterBytes: Sample.cut)
         let held = Sample.file.with { $0.hold = hold }
         try await withServer({ held.answer(to: $0) }) { server in
@@ -98,7 +98,7 @@ import iDownloader
         }
     }
 
-    @Test func `again and again, until it is complete`() async throws {
+    @Test func `a transfer stopped again and again becomes complete`() async throws {
         let step: Int64 = 100_000
         let hold = ServedFile.Hold(afterBytes: step)
         let held = Sample.file.with { $0.hold = hold }
@@ -121,7 +121,7 @@ import iDownloader
         }
     }
 
-    @Test func `while the file is being opened`() async throws {
+    @Test func `a transfer that opens its file can be stopped`() async throws {
         try await withServer({ Sample.file.answer(to: $0) }) { server in
             try await withSite { site in
                 let journal = try site.task(server.url("/file.bin"))
@@ -194,7 +194,7 @@ import iDownloader
         }
     }
 
-    @Test func `one that is stopped twice ends once`() async throws {
+    @Test func `a transfer that is stopped twice ends once`() async throws {
         try await withServer({ _ in [.stall] }) { server in
             try await withSite { site in
                 let journal = try site.task(server.url("/file.bin"))

@@ -55,7 +55,7 @@ import iDownloader
         }
     }
 
-    @Test func `it is in no folder before the record knows it`() async throws {
+    @Test func `a small file is in no folder before the record knows it`() async throws {
         try await download(
             hook: { event, journal in
                 if case .arrived(let file, let remote) = event {
@@ -84,7 +84,7 @@ import iDownloader
         }
     }
 
-    @Test func `64 KiB go this way, and a byte more does not`() async throws {
+    @Test func `64 KiB arrive as a small file, and a byte more does not`() async throws {
         try await download(Self.larger) { site, journal in
             expectComplete(Self.larger, site, journal)
             #expect(journal.kinds == [.opened, .publishing, .completed])

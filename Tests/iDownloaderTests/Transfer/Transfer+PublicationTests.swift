@@ -105,14 +105,14 @@ import iDownloader
         }
     }
 
-    @Test func `then the server's`() async throws {
+    @Test func `the server's name comes before the URL's`() async throws {
         let fields = [("Content-Disposition", "attachment; filename=\"../../server.txt\"")]
         try await download(fields: fields) { site, journal in
             expectComplete(Self.small, as: "server.txt", site, journal)
         }
     }
 
-    @Test func `then the URL's`() async throws {
+    @Test func `without other names the URL's name is used`() async throws {
         try await download(from: "/a/b%20c.txt?d/e") { site, journal in
             expectComplete(Self.small, as: "b c.txt", site, journal)
         }
