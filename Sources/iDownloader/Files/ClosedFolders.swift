@@ -47,7 +47,7 @@ final class ClosedFolders: Sendable {
             folders[key] = folders[key] ?? Folder()
             return folders[key]?.thread
         }
-        guard let thread, !thread.isStuck(for: longestWait * 0.9) else { return nil }
+        guard let thread, !thread.hasOutlasted(longestWait) else { return nil }
         let answer = DispatchSemaphore(value: 0)
         thread.async { [self] in
             // After an error the folder may still be where it last led.

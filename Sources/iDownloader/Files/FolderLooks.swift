@@ -46,7 +46,7 @@ package final class FolderLooks: Sendable {
         let end = ContinuousClock.now + Self.longestWait
         var place = path
         for hop in 0...Self.mostHops {
-            guard !disk.holdsUpFolders(in: place, for: Self.longestWait * 0.9) else { break }
+            guard !disk.holdsUpLooks(in: place, for: Self.longestWait) else { break }
             let step = await withTimeLimit(end - .now) { [self, place] in
                 await disk.run(key: nil, in: place) { [self] () -> Step? in
                     // Nobody waits any more, so nothing is made either.

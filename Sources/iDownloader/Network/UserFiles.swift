@@ -70,9 +70,7 @@ final class UserFiles: Sendable {
     ///
     /// - Parameter paths: the files.
     func refresh(_ paths: [String]) async {
-        // A look begins a little after its caller: who comes when that one gives up must not wait
-        // for the same look again.
-        guard !paths.isEmpty, !thread.isStuck(for: Self.longestLook * 0.9) else { return }
+        guard !paths.isEmpty, !thread.hasOutlasted(Self.longestLook) else { return }
         let number = state.withLock { state in
             state.paths = paths
             state.asked += 1

@@ -155,7 +155,8 @@ package final class Engine: Sendable {
     ///
     /// - Parameters:
     ///   - directory: the folder's recorded path.
-    ///   - task: work for one task runs in the order of the calls; nil for clients' folders.
+    ///   - task: work for one task runs in the order of the calls; nil for a look, which does not
+    ///     wait for downloads.
     ///   - body: may block.
     /// - Returns: what `body` returns.
     /// - Throws: the reason why the folder cannot be opened, or what `body` throws.

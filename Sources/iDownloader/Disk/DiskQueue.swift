@@ -7,11 +7,11 @@ import Synchronization
 /// slow delays only its own files.
 package final class DiskQueue: Sendable {
     /// The threads of one file system.
-    private struct FileSystemLanes: Sendable {
+    private struct FileSystemThreads: Sendable {
         /// Two threads, so that one task's sync does not stop another task's work.
         let lanes: [DiskLane]
-        /// Judges and makes folders that clients name, apart from the downloads' own work.
-        let folders: DiskThread
+        /// Looks at folders and files for callers, apart from the downloads' own work.
+        let looks: DiskThread
         /// Reads whole files for their digests, one slice at a time, so that files take turns.
         let digests: DiskThread
 
@@ -20,14 +20,14 @@ package final class DiskQueue: Sendable {
             // A thread of its own: a long sync must not stop the connections of its file.
             let bytes = DiskThread(label: "\(label).bytes")
             lanes = (0..<2).map { DiskLane(label: "\(label).\($0)", bytes: bytes) }
-            folders = DiskThread(label: "\(label).folders")
+            looks = DiskThread(label: "\(label).looks")
             digests = DiskThread(label: "\(label).digests")
         }
     }
 
     private let mounts: MountTable
     /// The threads by device number.
-    private let lanes = Mutex<[UInt64: FileSystemLanes]>([:])
+    private let threads = Mutex<[UInt64: FileSystemThreads]>([:])
 
     /// Whether the caller's own thread does all work.
     private let blocks: Bool
@@ -44,7 +44,8 @@ package final class DiskQueue: Sendable {
     /// Runs `body` away from Swift's own threads.
     ///
     /// - Parameters:
-    ///   - key: work with an equal key runs in the order of the calls; nil for clients' folders.
+    ///   - key: work with an equal key runs in the order of the calls; nil for a look, which waits
+    ///     for other looks at this file system only.
     ///   - directory: the folder that the work touches.
     ///   - body: may block.
     /// - Returns: what `body` returns.
@@ -55,7 +56,7 @@ package final class DiskQueue: Sendable {
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         if blocks { return try body() }
-        guard let key else { return try await lanes(for: directory).folders.run(body) }
+        guard let key else { return try await threads(for: directory).looks.run(body) }
         return try await lane(of: key, in: directory).thread.run(body)
     }
 
@@ -115,31 +116,30 @@ package final class DiskQueue: Sendable {
     /// A download that is verified waits also behind other files that are read for their digests.
     package func isStuck(in directory: String, isVerifying: Bool, for limit: Duration) -> Bool {
         if blocks { return false }
-        let lanes = lanes(for: directory)
-        let threads = lanes.lanes.flatMap { [$0.thread, $0.bytes].compactMap(\.self) }
-        return (threads + (isVerifying ? [lanes.digests] : [])).contains { $0.isStuck(for: limit) }
+        let threads = threads(for: directory)
+        let busy = threads.lanes.flatMap { [$0.thread, $0.bytes].compactMap(\.self) }
+        return (busy + (isVerifying ? [threads.digests] : [])).contains { $0.isStuck(for: limit) }
     }
 
     /// Returns the thread that reads files in this folder for their digests, slice by slice.
-    func digestThread(for directory: String) -> DiskThread { lanes(for: directory).digests }
+    func digestThread(for directory: String) -> DiskThread { threads(for: directory).digests }
 
-    /// Returns whether a look at a folder that a client has named has not ended for longer than
-    /// this.
-    func holdsUpFolders(in directory: String, for limit: Duration) -> Bool {
-        !blocks && lanes(for: directory).folders.isStuck(for: limit)
+    /// Returns whether a look at this folder's file system has outlasted this limit.
+    func holdsUpLooks(in directory: String, for limit: Duration) -> Bool {
+        !blocks && threads(for: directory).looks.hasOutlasted(limit)
     }
 
     private func lane(of key: Int64, in directory: String) -> DiskLane {
-        let lanes = lanes(for: directory).lanes
+        let lanes = threads(for: directory).lanes
         return lanes[Int(key.magnitude % UInt64(lanes.count))]
     }
 
-    private func lanes(for directory: String) -> FileSystemLanes {
+    private func threads(for directory: String) -> FileSystemThreads {
         let device = mounts.device(of: directory)
-        return lanes.withLock { lanes in
-            if let known = lanes[device] { return known }
-            let new = FileSystemLanes(device)
-            lanes[device] = new
+        return threads.withLock { threads in
+            if let known = threads[device] { return known }
+            let new = FileSystemThreads(device)
+            threads[device] = new
             return new
         }
     }
