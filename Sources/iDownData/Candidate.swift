@@ -22,7 +22,7 @@ package struct QueueExclusions: Hashable, Sendable {
     /// Folders whose tasks may not start; tasks that already have a partial file there may.
     package var directories: Set<String> = []
     /// Folders where no task may start.
-    package var silentDirectories: Set<String> = []
+    package var stuckDirectories: Set<String> = []
     /// Whether all tasks are excluded whose host is another computer.
     package var remote = false
     /// Whether all tasks are excluded.
@@ -32,6 +32,6 @@ package struct QueueExclusions: Hashable, Sendable {
 
     /// Whether only single tasks are excluded; these are few, so the query need not filter them.
     var excludesOnlyTasks: Bool {
-        origins.isEmpty && directories.isEmpty && silentDirectories.isEmpty && !remote
+        origins.isEmpty && directories.isEmpty && stuckDirectories.isEmpty && !remote
     }
 }

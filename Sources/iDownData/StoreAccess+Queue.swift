@@ -43,7 +43,7 @@ extension StoreAccess {
             [
                 exclusions.remote ? 1 : 0,
                 try json(exclusions.origins.map { URLHash.value(of: $0.text) }),
-                try json(exclusions.silentDirectories.sorted()),
+                try json(exclusions.stuckDirectories.sorted()),
                 try json(exclusions.directories.sorted()),
             ]
         )

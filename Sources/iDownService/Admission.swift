@@ -14,7 +14,7 @@ struct Admission {
     static let mostHeld = 256
 
     /// The most tasks of disks that do not answer that one query finds.
-    private static let mostSilent = 256
+    private static let mostStuck = 256
 
     let transaction: Transaction
     private let surroundings: Surroundings
@@ -36,16 +36,16 @@ struct Admission {
     mutating func candidates(_ count: Int) throws -> [Candidate] {
         while true {
             // Of a disk that does not answer there may be many folders: they are found by the hundred.
-            let isAmongSilent = count > 0 && !passedOver.silentDirectories.isEmpty
+            let isAmongStuck = count > 0 && !passedOver.stuckDirectories.isEmpty
             let candidates = try transaction.nextWaiting(
-                limit: isAmongSilent ? max(count, Self.mostSilent) : count,
+                limit: isAmongStuck ? max(count, Self.mostStuck) : count,
                 excluding: passedOver
             )
-            let silent = candidates.filter { surroundings.isSilent($0.directory) }
-            guard !silent.isEmpty else { return candidates }
-            passedOver.silentDirectories.formUnion(silent.map(\.directory))
+            let stuck = candidates.filter { surroundings.isStuck($0.directory) }
+            guard !stuck.isEmpty else { return candidates }
+            passedOver.stuckDirectories.formUnion(stuck.map(\.directory))
             // A folder may be written in other bytes than an equal one in the set.
-            passedOver.ids.formUnion(silent.map(\.id))
+            passedOver.ids.formUnion(stuck.map(\.id))
         }
     }
 

@@ -42,7 +42,7 @@ package enum ServiceRefusal: Error, Hashable, Sendable {
     case disagreed(String)
     case stopping
     /// The disk of a folder does not answer.
-    case diskIsSilent
+    case diskIsStuck
     /// A finished file cannot be moved; the reason, and the file's present name.
     case staysInPlace(Failure, String)
 }

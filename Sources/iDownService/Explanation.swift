@@ -16,7 +16,7 @@ struct Explanation {
     let wait: Duration
     /// How many bytes the disk lacks; nil where that is unknown, or the disk has room by now.
     let missingSpace: Int64?
-    /// Whether a disk that the task needs has not answered for ``Slots/longestSilence``.
+    /// Whether a disk that the task needs has not answered for ``Slots/stuckAfter``.
     let isDiskStuck: Bool
     /// What is wrong in the settings file, and where; nil where nothing is wrong.
     let settings: String?
@@ -44,7 +44,7 @@ struct Explanation {
             wait = .zero
         }
         let running = try await coordinator.counts()[.downloading]
-        slots = (running, coordinator.slots.count, coordinator.slots.stuck)
+        slots = (running, coordinator.slots.count, coordinator.slots.stuckCount)
         let engine = coordinator.engine
         // A disk that is busy with one task's sync may still take another task's bytes.
         isDiskStuck =

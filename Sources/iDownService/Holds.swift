@@ -93,13 +93,13 @@ final class Holds {
     func surroundings(in coordinator: isolated Coordinator) -> @Sendable () -> Surroundings {
         let (engine, conditions, settings) = (coordinator.engine, conditions, settings)
         let fullDirectories = coordinator.space.fullDirectories
-        let isSilent = coordinator.slots.silence(on: engine.disk)
+        let isStuck = coordinator.slots.stuckFolders(on: engine.disk)
         return {
             var surroundings = Surroundings(conditions: conditions)
             surroundings.wishes = settings
             surroundings.rests = engine.rests.all
             surroundings.fullDirectories = fullDirectories
-            surroundings.isSilent = isSilent
+            surroundings.isStuck = isStuck
             return surroundings
         }
     }

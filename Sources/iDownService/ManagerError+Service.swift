@@ -95,7 +95,7 @@ extension ManagerError {
             case .fileVanished: self.init(.invalidState, failure.message)
             default: self.init(.invalidDestination, failure.message)
             }
-        case .diskIsSilent:
+        case .diskIsStuck:
             self.init(.invalidDestination, "The folder's disk does not answer. Try again later.")
         case .limitExceeded(let text):
             self.init(.limitExceeded, text)

@@ -214,7 +214,7 @@ extension ManagerService {
         let found = try await coordinator.look(in: record.request.directory, limit) {
             try await engine.open(record, for: owner)
         }
-        guard let found else { throw ServiceRefusal.diskIsSilent }
+        guard let found else { throw ServiceRefusal.diskIsStuck }
         guard let file = found else {
             throw ManagerError(.invalidState, "Nothing of the task's file is in its folder.")
         }

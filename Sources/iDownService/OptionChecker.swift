@@ -226,7 +226,7 @@ struct OptionChecker: Sendable {
         let isTaken = await withTimeLimit(Coordinator.longestLook) {
             await engine.isTaken(name, in: directory, own: own)
         }
-        guard let isTaken else { throw ServiceRefusal.diskIsSilent }
+        guard let isTaken else { throw ServiceRefusal.diskIsStuck }
         return isTaken
     }
 
@@ -297,7 +297,7 @@ struct OptionChecker: Sendable {
         guard let place = edit.wantedPlace(of: record) else { return edit }
         var isTaken = false
         if let finished {
-            // A silent disk tells by the move's end.
+            // A stuck disk tells by the move's end.
             isTaken =
                 (try? await self.isTaken(place.name, in: place.directory, own: finished)) == true
         } else if (edit.onExisting ?? record.request.onExisting) == .fail {

@@ -26,7 +26,7 @@ final class Slots {
     ///
     /// Its tasks take slots again when it answers. More tasks than ``count`` may run then until
     /// some have ended.
-    static let longestSilence: Duration = .seconds(10)
+    static let stuckAfter: Duration = .seconds(10)
 
     /// How many tasks may run at once.
     private(set) var count: Int
@@ -55,9 +55,9 @@ final class Slots {
     private var meters: [TaskID: RateMeter] = [:]
     /// The folders between which the files of downloading tasks are moved.
     private var moving: [TaskID: [String]] = [:]
-    /// The transfers and moves whose disk has not answered for ``longestSilence``, each with the
+    /// The transfers and moves whose disk has not answered for ``stuckAfter``, each with the
     /// disk's device number.
-    private var silent: [TaskID: UInt64] = [:]
+    private var stuck: [TaskID: UInt64] = [:]
     private var startOrder: Int64 = 0
     /// Whether the next commit has to fill slots even if no change asks for it.
     private(set) var isWanted = false
@@ -91,7 +91,7 @@ final class Slots {
         let terms = SchedulingPass.Terms(
             slots: count,
             displaces: count < lastCount,
-            uncounted: Set(silent.keys),
+            uncounted: Set(stuck.keys),
             busy: Set(running.keys).union(ahead.keys.filter { ahead[$0]?.isDropped == true }),
             arrived: arrived,
             ahead: ahead.filter { !$0.value.isDropped }.mapValues(\.arrival),
@@ -121,7 +121,7 @@ final class Slots {
         }
         // A pass that was not committed has no result.
         guard let changes, let next = pass.next else { return }
-        lastCount = silent.isEmpty ? pass.terms.slots : max(lastCount, pass.terms.slots)
+        lastCount = stuck.isEmpty ? pass.terms.slots : max(lastCount, pass.terms.slots)
         let wanted = Set(next.map(\.id) + changes.filter(\.starts).map(\.after.id))
         for id in ahead.keys.sorted() where !wanted.contains(id) {
             if ahead[id]?.isHandedOver == false { drop(id) }
@@ -219,7 +219,7 @@ final class Slots {
             moving[id] = [change.after.request.directory, place.directory]
             publish(in: coordinator)
         } else if moving.removeValue(forKey: id) != nil {
-            silent[id] = nil
+            stuck[id] = nil
         }
         if pendingStarts[id] != nil {
             // While its file moves, the task has no transfer; the end of the move starts the next
@@ -266,13 +266,13 @@ final class Slots {
         arrived.remove(id)
         untold.remove(id)
         meters[id] = nil
-        let wasSilent = silent.removeValue(forKey: id) != nil
+        let wasStuck = stuck.removeValue(forKey: id) != nil
         if let record = pendingStarts.removeValue(forKey: id) {
             start(record, in: coordinator)
             // The task was downloading before, so its progress may be told at once.
             untold.remove(id)
         }
-        return heldUp.remove(id) != nil || wasSilent
+        return heldUp.remove(id) != nil || wasStuck
     }
 
     /// Notes the end of a head start that did not get the slot.
@@ -301,28 +301,28 @@ final class Slots {
     // MARK: Disks that do not answer
 
     /// How many downloads take no slot, because their disk does not answer.
-    var stuck: Int { silent.keys.count { !settled.contains($0) } }
+    var stuckCount: Int { stuck.keys.count { !settled.contains($0) } }
 
     /// The tasks with a transfer whose disk does not answer.
-    var stuckTasks: Set<TaskID> { Set(silent.keys).intersection(running.keys) }
+    var stuckTasks: Set<TaskID> { Set(stuck.keys).intersection(running.keys) }
 
     /// Returns a function that tells whether the disk of a folder does not answer.
-    func silence(on disk: DiskQueue) -> @Sendable (String) -> Bool {
-        let devices = Set(silent.values)
+    func stuckFolders(on disk: DiskQueue) -> @Sendable (String) -> Bool {
+        let devices = Set(stuck.values)
         return { !devices.isEmpty && disk.fileSystem(of: $0).map(devices.contains) == true }
     }
 
-    /// Returns whether the disk of this folder has not answered a task for ``longestSilence``.
+    /// Returns whether the disk of this folder has not answered a task for ``stuckAfter``.
     func isStuck(_ id: TaskID, in directory: String, on disk: DiskQueue) -> Bool {
         disk.isStuck(
             in: directory,
             isVerifying: running[id]?.live.activity == .verifying,
-            for: Self.longestSilence
+            for: Self.stuckAfter
         )
     }
 
-    /// Looks which disks do not answer, and fills slots if one has fallen silent or answers again.
-    private func noteSilence(in coordinator: isolated Coordinator) {
+    /// Looks which disks do not answer, and fills slots if one gets stuck or answers again.
+    private func noteStuckDisks(in coordinator: isolated Coordinator) {
         let disk = coordinator.engine.disk
         var now: [TaskID: UInt64] = [:]
         for (id, folders) in running.mapValues({ [$0.directory] }).merging(
@@ -331,8 +331,8 @@ final class Slots {
         ) {
             now[id] = folders.first { isStuck(id, in: $0, on: disk) }.flatMap(disk.fileSystem)
         }
-        guard now != silent else { return }
-        silent = now
+        guard now != stuck else { return }
+        stuck = now
         coordinator.fillSlots()
     }
 
@@ -400,7 +400,7 @@ final class Slots {
                     let live = live(transfer, id)
                     await coordinator.announcer?.taskProgressed(id, live, of: transfer.live.total)
                 }
-                noteSilence(in: coordinator)
+                noteStuckDisks(in: coordinator)
             }
             publisher = nil
         }

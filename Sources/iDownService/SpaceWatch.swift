@@ -58,10 +58,10 @@ final class SpaceWatch {
         // The list cannot be read now: look again later.
         guard let held else { return true }
         let directories = fullDirectories.union(held.map(\.request.directory))
-        let (measured, silent) = await measure(directories, in: coordinator)
+        let (measured, stuck) = await measure(directories, in: coordinator)
         let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
         // Tasks on a disk that does not answer would only hang, and take slots from others.
-        let askable = held.filter { !silent.contains($0.request.directory) }
+        let askable = held.filter { !stuck.contains($0.request.directory) }
         let waiters = askable.map { record in
             SpacePolicy.Waiter(
                 id: record.id,
@@ -88,23 +88,23 @@ final class SpaceWatch {
     private func measure(
         _ directories: Set<String>,
         in coordinator: isolated Coordinator
-    ) async -> (free: [String: (device: UInt64, bytes: Int64)], silent: Set<String>) {
+    ) async -> (free: [String: (device: UInt64, bytes: Int64)], stuck: Set<String>) {
         var measured: [String: (device: UInt64, bytes: Int64)] = [:]
-        var silent: Set<String> = []
-        var silentDevices: Set<UInt64> = []
+        var stuck: Set<String> = []
+        var stuckDevices: Set<UInt64> = []
         var hasRoomAgain = false
         let engine = coordinator.engine
         for directory in directories {
             let device = engine.disk.fileSystem(of: directory) ?? 0
             let found =
-                silentDevices.contains(device)
+                stuckDevices.contains(device)
                 ? nil
                 : await coordinator.look(in: directory, Coordinator.longestLook) {
                     await engine.freeSpace(in: directory)
                 }
             guard let space = found else {
-                silentDevices.insert(device)
-                silent.insert(directory)
+                stuckDevices.insert(device)
+                stuck.insert(directory)
                 continue
             }
             measured[directory] = space
@@ -116,6 +116,6 @@ final class SpaceWatch {
         }
         // Tasks that were passed over for lack of room, but never held, get no other notice of it.
         if hasRoomAgain { coordinator.fillSlots() }
-        return (measured, silent)
+        return (measured, stuck)
     }
 }

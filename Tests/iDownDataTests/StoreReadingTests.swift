@@ -132,7 +132,7 @@ import iDownState
                     try ids { _ in },
                     try ids { $0.origins = [origin] },
                     try ids { $0.directories = ["/full", "/other"] },
-                    try ids { $0.silentDirectories = ["/full"] },
+                    try ids { $0.stuckDirectories = ["/full"] },
                     try ids { $0.remote = true },
                     try ids {
                         $0.origins = [origin]

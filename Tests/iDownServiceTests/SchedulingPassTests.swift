@@ -26,7 +26,7 @@ import iDownTesting
         mayStart: Bool = true,
         displaces: Bool = true,
         uncounted: Set<TaskID> = [],
-        isSilent: @escaping @Sendable (String) -> Bool = { _ in false }
+        isStuck: @escaping @Sendable (String) -> Bool = { _ in false }
     ) -> SchedulingPass {
         let terms = SchedulingPass.Terms(
             slots: slots,
@@ -37,7 +37,7 @@ import iDownTesting
             ahead: ahead,
             firstOrder: firstOrder,
             mayStart: mayStart,
-            surroundings: { Surroundings(isSilent: isSilent) }
+            surroundings: { Surroundings(isStuck: isStuck) }
         )
         return SchedulingPass(terms, isWanted: true)
     }
@@ -81,7 +81,7 @@ import iDownTesting
                 slots: 1,
                 busy: [busy],
                 uncounted: Set(running),
-                isSilent: { $0.hasPrefix("/silent") }
+                isStuck: { $0.hasPrefix("/silent") }
             )
             #expect(try await store.commit { try pass.run($0) }.map(\.after.id) == [next])
             #expect(pass.heldUp.isEmpty)
@@ -135,7 +135,7 @@ import iDownTesting
             let pass = pass(
                 slots: 1,
                 arrived: Set(running),
-                isSilent: { $0.hasPrefix("/silent") }
+                isStuck: { $0.hasPrefix("/silent") }
             )
             #expect(try await store.commit { try pass.run($0) }.isEmpty)
             #expect(pass.next?.map(\.id) == [next])

@@ -9,7 +9,7 @@ package struct Surroundings: Sendable {
     /// Folders on file systems with less free space than the reserve.
     package var fullDirectories: Set<String> = []
     /// Tells whether the disk of a folder does not answer: no task starts there.
-    package var isSilent: @Sendable (String) -> Bool = { _ in false }
+    package var isStuck: @Sendable (String) -> Bool = { _ in false }
 
     /// Returns what keeps a task from starting now.
     ///
