@@ -7,7 +7,7 @@ import Glibc
 package enum StoreFailure: Error, Hashable, Sendable {
     /// The database was written by a newer idown.
     ///
-    /// It was not changed.
+    /// The database was not changed.
     case newerSchema
     /// A row holds a value that idown never writes; `id` is the row's number, `column` its first
     /// such column.

@@ -96,7 +96,7 @@ final class Holds {
         let isStuck = coordinator.slots.stuckFolders(on: engine.disk)
         return {
             var surroundings = Surroundings(conditions: conditions)
-            surroundings.wishes = settings
+            surroundings.holdSettings = settings
             surroundings.rests = engine.rests.all
             surroundings.fullDirectories = fullDirectories
             surroundings.isStuck = isStuck

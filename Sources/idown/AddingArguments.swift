@@ -79,7 +79,7 @@ struct AddingArguments: ParsableArguments {
     /// The name of a given option that is about the transfer or the written file, so that a probe
     /// cannot use it; nil for none.
     ///
-    /// A probe uses the name: where one is given, it is the answer's.
+    /// `--output` is allowed: the answer of a probe then has that name.
     var optionOfDownload: String? {
         let given: [String: Any?] = [
             "--directory": directory, "--continue": continues ? true : nil, "--token": token,

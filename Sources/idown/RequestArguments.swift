@@ -83,7 +83,7 @@ struct RequestArguments: ParsableArguments {
         try InputFile.check(inputs)
     }
 
-    /// The files that are read; nil and other texts do not matter.
+    /// The files that the options name; nil for an option that names none.
     var inputs: [String?] {
         [cookies.path] + header.filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
     }

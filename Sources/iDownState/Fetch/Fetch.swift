@@ -45,11 +45,14 @@ package struct Fetch: Hashable, Sendable {
         fileprivate var tags = TagEvidence()
         /// Where the recorded validators come from; nil where that is unknown.
         fileprivate var validators: ValidatorOrigin?
+        /// Where answers broke off.
         fileprivate var shortEnd = ShortEnd()
-        /// The ends of wrong files that may have been cut, and the lengths of possible errors.
-        fileprivate var (openEnd, error) = (ShortEnd(), ShortEnd())
+        /// Where wrong files ended that may have been cut.
+        fileprivate var openEnd = ShortEnd()
+        /// The lengths of short answers that may be the message of a script that has failed.
+        fileprivate var shortAnswer = ShortEnd()
         fileprivate var versions = Versions()
-        fileprivate var wish = Wish()
+        fileprivate var followUp = FollowUp()
         /// Whether one answer was to bring the file already, because of a wrong digest.
         fileprivate var hasDoubtedMix = false
         /// The reach of the furthest host that has answered, as `SocketAddress.Reach` numbers it;
@@ -64,9 +67,12 @@ package struct Fetch: Hashable, Sendable {
         /// Forgets what another link has shown, and what spoke against earlier answers where the user
         /// asks anew.
         fileprivate mutating func begin(isOfAnother: Bool, hasFailed: Bool) {
-            if isOfAnother { (tags, versions, error) = (TagEvidence(), Versions(), ShortEnd()) }
+            if isOfAnother {
+                (tags, versions, shortAnswer) = (TagEvidence(), Versions(), ShortEnd())
+            }
             guard isOfAnother || !hasFailed else { return }
-            (shortEnd, openEnd, wish, hasDoubtedMix) = (ShortEnd(), ShortEnd(), Wish(), false)
+            (shortEnd, openEnd, hasDoubtedMix) = (ShortEnd(), ShortEnd(), false)
+            followUp = FollowUp()
         }
 
         /// Returns a judgement of the lead's answer that may be the message of a script that has
@@ -87,15 +93,17 @@ package struct Fetch: Hashable, Sendable {
                 else { return judgement }
                 let isKnown = known.entityTag != nil || known.lastModified != nil
                 let most = isKnown && !known.needsProof ? ShortEnd.most : 2
-                guard error.count(of: total) < most, !error.isFrequent else { return judgement }
+                guard shortAnswer.count(of: total) < most, !shortAnswer.isFrequent else {
+                    return judgement
+                }
                 let text = "The server sent something shorter in place of the file."
                 return .fail(.transient(.serverTruncated, text))
             case .fail(let failure) where failure.code == .serverTruncated:
                 guard facts.standsInForFile(of: known, onDisk: content.stored),
-                    error.count(of: 0) >= Self.mostEmptyPages
+                    shortAnswer.count(of: 0) >= Self.mostEmptyPages
                 else { return judgement }
                 return .fail(.linkExpired)
-            case .resume, .compare, .prove, .check, .complete: error = ShortEnd()
+            case .resume, .compare, .prove, .check, .complete: shortAnswer = ShortEnd()
             case .askAgain, .redirect, .fail: break
             }
             return judgement
@@ -108,8 +116,8 @@ package struct Fetch: Hashable, Sendable {
         /// Whether the next attempt would act differently without it.
         package var changesNextAttempt: Bool {
             sources.changesNextAttempt || validators != nil || tags.givenUp > 0
-                || [shortEnd, openEnd, error].contains { $0 != ShortEnd() }
-                || !versions.givenUp.isEmpty || wish != Wish() || hasDoubtedMix
+                || [shortEnd, openEnd, shortAnswer].contains { $0 != ShortEnd() }
+                || !versions.givenUp.isEmpty || followUp != FollowUp() || hasDoubtedMix
         }
     }
 
@@ -196,7 +204,7 @@ package struct Fetch: Hashable, Sendable {
         let isOfAnother = sources.isOfAnother(memory.sources)
         learned.begin(isOfAnother: isOfAnother, hasFailed: hasFailed)
         needsOneAnswer = learned.hasDoubtedMix && segments.isEmpty
-        let noted = learned.wish.noted(in: known.inNewAttempt, of: home)
+        let noted = learned.followUp.noted(in: known.inNewAttempt, of: home)
         content = Content(noted, segments, owner: sources.owner(by: memory.sources))
         learned.tags.beginAttempt()
     }
@@ -208,7 +216,7 @@ package struct Fetch: Hashable, Sendable {
     package mutating func memory(after failure: Failure?) -> Memory {
         let (owner, isEmpty) = (content.owner, content.stored.isEmpty)
         learned.sources = sources.memory(after: failure, owner: owner, isEmpty: isEmpty)
-        learned.wish.attemptEnded(failure)
+        learned.followUp.attemptEnded(failure)
         return learned
     }
 
@@ -238,7 +246,7 @@ package struct Fetch: Hashable, Sendable {
         }
         let ask = Ask.first(for: content.stored, of: content.known)
         let usual = isVouchedFor(sources.position) ? ask.unconditional : ask
-        return learned.wish.first(usual, of: sources.current, onDisk: content)
+        return learned.followUp.first(usual, of: sources.current, onDisk: content)
     }
 
     /// Returns the request with which a joining connection asks a source for a range.
@@ -261,7 +269,7 @@ package struct Fetch: Hashable, Sendable {
     /// - Returns: what to do with the body.
     package mutating func judge(_ answer: Answer, over id: Int) -> Judgement {
         let judgement = content.judged(judgement(of: answer))
-        if answer.isLead { learned.wish.take(judgement, from: sources.urls[answer.source]) }
+        if answer.isLead { learned.followUp.take(judgement, from: sources.urls[answer.source]) }
         requests.judged(id, judgement, answer)
         return judgement
     }

@@ -214,9 +214,9 @@ private struct Judge {
         case .changed:
             return .begin(version)
         case .same where ask.ifRange != nil && version.total != nil:
-            var shy = known
-            shy.dislikesIfRange = true
-            return .askAgain(ask.unconditional, shy)
+            var withoutIfRange = known
+            withoutIfRange.dislikesIfRange = true
+            return .askAgain(ask.unconditional, withoutIfRange)
         // A cache that does not hold the file yet answers like this, and serves ranges later. To
         // ask for a range again costs nothing: an answer with the whole file is useful, too.
         case .same:

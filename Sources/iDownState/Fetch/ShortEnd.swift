@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The offset at which answers ended too early, or where they may have.
+/// The offset at which answers ended too early, or may have.
 ///
-/// Such are answers with the whole file, or with its end by FTP, that broke off before the announced
-/// length if there is one, and without a byte that was not on disk yet.
+/// An answer counts if it brings the whole file, or by FTP the file's end, breaks off before the
+/// announced length if there is one, and has no byte that was not on disk yet.
 struct ShortEnd: Hashable, Sendable {
     private var position: Int64 = 0
     private var count: UInt32 = 0

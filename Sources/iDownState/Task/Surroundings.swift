@@ -3,7 +3,7 @@
 /// What the computer, the network and the hosts allow at one moment, for all tasks.
 package struct Surroundings: Sendable {
     package var conditions = Conditions(isOnline: true)
-    package var wishes = HoldSettings()
+    package var holdSettings = HoldSettings()
     /// How long hosts still want to be left alone.
     package var rests: [Origin: Duration] = [:]
     /// Folders on file systems with less free space than the reserve.
@@ -45,7 +45,7 @@ package struct Surroundings: Sendable {
     /// unknown, not even this computer is asked: its servers may be meant to be reached through the
     /// proxy.
     package func interruption(for origin: Origin?) -> Obstacle? {
-        if wishes.onSettings != nil { return .hold(.settings) }
+        if holdSettings.onSettings != nil { return .hold(.settings) }
         if isBatteryInTheWay { return .hold(.battery) }
         guard origin?.isLoopback != true else { return nil }
         if !conditions.isOnline || conditions.isCaptive { return .hold(.offline) }
@@ -58,12 +58,12 @@ package struct Surroundings: Sendable {
         if conditions.isOnline, !conditions.isCaptive { lifted.append(.offline) }
         if !isMeterInTheWay { lifted.append(.metered) }
         if !isBatteryInTheWay { lifted.append(.battery) }
-        if wishes.onSettings == nil { lifted.append(.settings) }
+        if holdSettings.onSettings == nil { lifted.append(.settings) }
         return lifted
     }
 
-    private var isMeterInTheWay: Bool { conditions.isMetered && wishes.onMetered }
-    private var isBatteryInTheWay: Bool { conditions.isBatteryLow && wishes.onLowBattery }
+    private var isMeterInTheWay: Bool { conditions.isMetered && holdSettings.onMetered }
+    private var isBatteryInTheWay: Bool { conditions.isBatteryLow && holdSettings.onLowBattery }
 }
 
 extension Surroundings {

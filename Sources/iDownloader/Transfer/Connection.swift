@@ -14,7 +14,7 @@ final class Connection {
     let handle: TransferHandle
     /// Writes the body; nil before the head is judged, and for an answer that is not stored.
     private(set) var writer: SegmentWriter?
-    /// The writer that was given up, which may still finish a piece.
+    /// The writer that was given up, which may still finish a write.
     private var formerWriter: SegmentWriter?
 
     init(
@@ -44,10 +44,10 @@ final class Connection {
     /// Whether this is the lead connection.
     var isLead: Bool { route.role == .lead }
 
-    /// Whether any byte of its body was stored.
+    /// Whether any byte of its body was received for the file.
     var isServed: Bool { writer.map { $0.position > $0.start } ?? false }
 
-    /// Whether the last byte that this connection was to bring is stored.
+    /// Whether the last byte that this connection was to bring was received.
     ///
     /// How it ends after that does not matter.
     var hasBroughtAll: Bool { writer.map { $0.end != .max && $0.rest == nil } ?? false }
@@ -59,7 +59,7 @@ final class Connection {
         writer = nil
     }
 
-    /// Returns once the writer that was given up has finished its last piece.
+    /// Returns once the writer that was given up has finished its last write.
     func quiet() async { _ = await formerWriter?.flush() }
 
     /// The shortest wait for the end of a dropped body, however fast the head came.

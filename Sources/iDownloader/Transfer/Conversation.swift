@@ -501,16 +501,16 @@ extension Conversation {
     /// - Returns: false if the other connection has already brought the whole range.
     private func takesOver(_ connection: Connection, _ range: ByteRange) -> Bool {
         guard case .split(let number) = connection.route.role,
-            let victim = self.connection(number), let writer = victim.writer
+            let other = self.connection(number), let writer = other.writer
         else { return true }
         guard writer.position < range.end else { return false }
         writer.leave(from: range.first)
-        // The other connection may still write a piece beyond its new end.
+        // The other connection may still write bytes beyond its new end.
         let isPast = writer.position > range.first
-        if isPast || victim.route.source != connection.route.source {
+        if isPast || other.route.source != connection.route.source {
             attempt.verifier.noteOverlap()
         }
-        if writer.rest == nil { cut(victim) }
+        if writer.rest == nil { cut(other) }
         return true
     }
 

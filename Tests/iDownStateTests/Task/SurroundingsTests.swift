@@ -42,7 +42,7 @@ import Testing
     func `a meter holds other computers' files, if the user wants it so`(isWanted: Bool) {
         let metered = Surroundings(
             conditions: Conditions(isMetered: true),
-            wishes: HoldSettings(onMetered: isWanted)
+            holdSettings: HoldSettings(onMetered: isWanted)
         )
         #expect(obstacle(metered) == (isWanted ? .hold(.metered) : nil))
         #expect(metered.interruption(for: Self.far) == (isWanted ? .hold(.metered) : nil))
@@ -53,7 +53,7 @@ import Testing
     func `a low battery holds everything, if the user wants it so`(isWanted: Bool) {
         let low = Surroundings(
             conditions: Conditions(isMetered: true, isBatteryLow: true),
-            wishes: HoldSettings(onMetered: true, onLowBattery: isWanted)
+            holdSettings: HoldSettings(onMetered: true, onLowBattery: isWanted)
         )
         #expect(obstacle(low) == (isWanted ? .hold(.battery) : .hold(.metered)))
         #expect(obstacle(low, Self.here) == (isWanted ? .hold(.battery) : nil))
@@ -62,7 +62,7 @@ import Testing
     @Test func `an unknown proxy holds everything, this computer and what runs included`() {
         let unknown = Surroundings(
             conditions: Conditions(isOnline: false, isBatteryLow: true),
-            wishes: HoldSettings(onLowBattery: true, onSettings: "Proxy must be the URL of a proxy")
+            holdSettings: HoldSettings(onLowBattery: true, onSettings: "Proxy must be a URL")
         )
         for origin in [Self.far, Self.here, nil] {
             #expect(obstacle(unknown, origin) == .hold(.settings))
@@ -75,8 +75,8 @@ import Testing
         #expect(Surroundings().lifted == [.offline, .metered, .battery, .settings])
         let all = Conditions(isOnline: false, isMetered: true, isBatteryLow: true)
         #expect(Surroundings(conditions: all).lifted == [.metered, .battery, .settings])
-        let wishes = HoldSettings(onMetered: true, onLowBattery: true, onSettings: "wrong")
-        #expect(Surroundings(conditions: all, wishes: wishes).lifted.isEmpty)
+        let settings = HoldSettings(onMetered: true, onLowBattery: true, onSettings: "wrong")
+        #expect(Surroundings(conditions: all, holdSettings: settings).lifted.isEmpty)
         let captive = Conditions(isCaptive: true)
         #expect(Surroundings(conditions: captive).lifted == [.metered, .battery, .settings])
     }

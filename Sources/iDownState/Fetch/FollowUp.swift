@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What to ask a source for after an answer that was of no use, until an answer is.
+/// The request that follows an answer of no use; it stays until an answer is of use.
 ///
-/// The host may refuse the next request, because it still counts the connection of that answer.
-/// The next attempt then does not ask for the useless answer again.
-struct Wish: Hashable, Sendable {
-    /// Nil where there is no wish.
+/// The host may refuse the request, because it still counts the connection of the useless answer.
+/// The next attempt then begins with this request, and does not get the useless answer again.
+struct FollowUp: Hashable, Sendable {
+    /// Nil where the last answer was of use.
     private(set) var ask: Ask?
     private var source = ""
     /// What is known of the file since that answer.
     private var version = RemoteVersion()
-    /// How many samples this attempt got, and from which source; how many attempts in a row were
-    /// refused after the first one.
-    private var (samples, sampled, fruitlessSamples) = (0, "", 0)
-    /// After this many the file is compared while one answer brings it: a host that allows one
-    /// connection refuses each question after the first one.
-    private static let mostFruitless = 3
+    /// How many samples this attempt got.
+    private var samples = 0
+    /// The source of the last sample.
+    private var sampledSource = ""
+    /// How many attempts in a row were refused after their first sample.
+    private var refusedAttempts = 0
+    /// After this many refused attempts one answer brings the whole file, which is compared
+    /// meanwhile: a host that allows one connection refuses each request after the first one.
+    private static let mostRefused = 3
 
     /// Takes the judgement of an answer from a source.
     mutating func take(_ judgement: Judgement, from source: String) {
         switch judgement {
         case .askAgain(let ask, let version):
             (self.ask, self.source, self.version) = (ask, source, version)
-        case .begin, .resume, .compare, .prove, .complete: self = Wish()
-        // A sample is asked for before the wish.
-        case .check: (samples, sampled) = (samples + 1, source)
+        case .begin, .resume, .compare, .prove, .complete: self = FollowUp()
+        // Samples are asked for before the follow-up.
+        case .check: (samples, sampledSource) = (samples + 1, source)
         case .redirect, .fail: break
         }
     }
@@ -33,9 +36,9 @@ struct Wish: Hashable, Sendable {
     mutating func attemptEnded(_ failure: Failure?) {
         defer { samples = 0 }
         guard let failure, failure.code.isOfSource, samples > 0 else { return }
-        fruitlessSamples = samples == 1 ? fruitlessSamples + 1 : 0
-        guard fruitlessSamples >= Self.mostFruitless, ask == nil else { return }
-        (ask, source) = (.whole, sampled)
+        refusedAttempts = samples == 1 ? refusedAttempts + 1 : 0
+        guard refusedAttempts >= Self.mostRefused, ask == nil else { return }
+        (ask, source) = (.whole, sampledSource)
     }
 
     /// Returns what is known of the file at a source, with what that answer showed of its host.
@@ -46,7 +49,7 @@ struct Wish: Hashable, Sendable {
         return known
     }
 
-    /// Returns the first request to a source, which would be `usual` without a wish.
+    /// Returns the first request to a source, which would be `usual` without a follow-up.
     func first(_ usual: Ask, of source: String, onDisk: Content) -> Ask {
         guard source == self.source else { return usual }
         return switch ask {
