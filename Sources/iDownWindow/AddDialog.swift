@@ -76,11 +76,18 @@ final class AddDialog {
                 form.box, start,
             ]
         )
+        listen(to: choose)
+        read()
+        append(text)
+        showUsualFolder()
+    }
+
+    private func listen(to choose: Object) {
         dialog.accepted = {
-            tasks.pulse.check()
+            self.tasks.pulse.check()
             await self.add()
         }
-        dialog.complainAfterwards = { [weak tasks] in tasks?.say($0) }
+        dialog.complainAfterwards = { [weak tasks = self.tasks] in tasks?.say($0) }
         dialog.object.on("destroy") { _ in self.probes.stop() }
         buffer.on("changed") { _ in self.read() }
         form.changed = { [weak self] in
@@ -104,8 +111,10 @@ final class AddDialog {
         }
         probes.changed = { [weak self] in self?.showFacts() }
         choose.on("clicked") { _ in self.chooseFiles() }
-        read()
-        append(text)
+    }
+
+    /// Fills in the service's folder for downloads, unless the user was faster.
+    private func showUsualFolder() {
         Task {
             let content = try? await client.value(of: .downloadDirectory)
             guard case .text(let folder?) = content else { return }

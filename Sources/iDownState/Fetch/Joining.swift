@@ -147,26 +147,16 @@ package struct Joining: Hashable, Sendable {
             ceiling = max(1, min(ceiling, pieces.count - 1))
             ownCeiling = ceiling
         }
-        let before = rampUp.finding
-        rampUp.advance(
-            RampUp.Reading(
-                open: pieces.count { $0.isJudged },
-                pending: pieces.count { !$0.isJudged },
-                bytesPerSecond: meter.perSecond,
-                bytesLeft: total - count,
-                headTime: headTime,
-                isThrottled: isThrottled
-            ),
-            ceiling: ceiling,
-            at: look.now
+        let reading = RampUp.Reading(
+            open: pieces.count { $0.isJudged },
+            pending: pieces.count { !$0.isJudged },
+            bytesPerSecond: meter.perSecond,
+            bytesLeft: total - count,
+            headTime: headTime,
+            isThrottled: isThrottled
         )
-        // A number found with several sources says nothing about one host. There may be more than
-        // the number only where the task's own ceiling ended the trial, and not the host.
-        finding = nil
-        if let found = rampUp.finding, found != before, look.places.count == 1 {
-            finding = UsefulConnections(found, mayBeMore: found >= ownCeiling)
-        }
-        // No range was served yet: one connection tries before the others join.
+        advance(reading, look, ceiling: ceiling, ownCeiling: ownCeiling)
+        // While no range was served yet, one connection tries before the others join.
         let most = file.servesRanges ? ceiling : min(ceiling, 2)
         let isOpen = isOpen(at: look.now)
         return SegmentPlan(
@@ -185,6 +175,24 @@ package struct Joining: Hashable, Sendable {
             // other.
             mayReplace: mayEverHaveMore && !isThrottled && replacementsLeft > 0 && isOpen
         )
+    }
+
+    /// Goes on with the trial, and notes the number that it has just found.
+    ///
+    /// A number found with several sources says nothing about one host. There may be more than the
+    /// number only where the task's own ceiling ended the trial, and not the host.
+    private mutating func advance(
+        _ reading: RampUp.Reading,
+        _ look: Look,
+        ceiling: Int,
+        ownCeiling: Int
+    ) {
+        let before = rampUp.finding
+        rampUp.advance(reading, ceiling: ceiling, at: look.now)
+        finding = nil
+        if let found = rampUp.finding, found != before, look.places.count == 1 {
+            finding = UsefulConnections(found, mayBeMore: found >= ownCeiling)
+        }
     }
 
     /// Whether a connection may join now.
