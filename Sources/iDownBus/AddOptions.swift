@@ -127,10 +127,12 @@ extension AddOptions {
     /// The names of the given options that describe one file; they are refused with more than one
     /// URL.
     package var keysOfOneFile: [String] {
-        let ofOneFile = ["filename", "checksum", "mirrors", "expected-size"]
-        let rows = Self.table.rows.filter { ofOneFile.contains($0.name.text) }
+        let rows = Self.table.rows.filter { Self.namesOfOneFile.contains($0.name.text) }
         return rows.filter { $0.write(self) != nil }.map { $0.name.text }
     }
+
+    /// The names of the options that describe one file.
+    package static let namesOfOneFile: Set = ["filename", "checksum", "mirrors", "expected-size"]
 
     private static func dictionary(of headers: [Header]) -> Value {
         .dictionary(

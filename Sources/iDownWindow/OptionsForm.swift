@@ -153,36 +153,41 @@ final class OptionsForm {
 
 /// An option with a text field.
 private struct Option {
+    private let name: String
     let field: Field
     /// Reads a text into the options; returns false if it does not have the right form.
     let read: (String, inout AddOptions) -> Bool
     /// Returns the option of a task as text; empty if the task does not have it.
     let text: (TaskProperties) -> String
-    /// What to clear to remove the option; nil for an option that every task has.
-    var clearable: EditOptions.Clearable?
     /// The text that an edit reads in place of an empty one; nil if an empty field changes nothing.
     var whenEmpty: String?
     var isRare = true
+
+    /// What to clear to remove the option; nil for an option that every task has.
+    var clearable: EditOptions.Clearable? { EditOptions.Clearable(rawValue: name) }
     /// Whether it describes a single file, so that it is allowed for one download only.
-    var isOfOneFile = false
+    var isOfOneFile: Bool { AddOptions.namesOfOneFile.contains(name) }
     /// Whether it can be changed after the file is complete.
-    var isForFile = false
+    var isForFile: Bool { TaskEdit.Option(rawValue: name)?.isAccepted(in: .completed) == true }
 
     /// Makes an option.
     ///
     /// - Parameters:
+    ///   - name: Its name in the contract.
     ///   - title: The title of its field.
     ///   - form: The expected form, in words.
     ///   - hasLines: Whether the text may have several lines.
     ///   - text: Returns the option of a task as text.
     ///   - read: Reads a text into options; returns false if it is not valid.
     init(
+        _ name: String,
         _ title: String,
         expected form: String,
         hasLines: Bool = false,
         text: @escaping (TaskProperties) -> String = { _ in "" },
         read: @escaping (String, inout AddOptions) -> Bool
     ) {
+        self.name = name
         field = Field(title, hasLines: hasLines) { text in
             var options = AddOptions()
             // The service decodes with the same rules.
@@ -207,6 +212,7 @@ private struct Option {
     private static var file: [Option] {
         [
             Option(
+                "filename",
                 translated("File Name"),
                 expected: translated(
                     "one name without slashes, tabs and a dot before it, with at most 244 bytes"
@@ -215,8 +221,9 @@ private struct Option {
             ) { text, options in
                 options.filename = text
                 return true
-            }.with { ($0.isRare, $0.isOfOneFile, $0.isForFile) = (false, true, true) },
+            }.with { $0.isRare = false },
             Option(
+                "checksum",
                 translated("Checksum (sha-256=…)"),
                 expected: translated(
                     "sha-256, sha-512, sha-1 or md5, then = and all hexadecimal digits"
@@ -225,19 +232,18 @@ private struct Option {
             ) { text, options in
                 options.checksum = text
                 return (try? Checksum(parsing: text)) != nil
-            }.with {
-                ($0.isRare, $0.isOfOneFile, $0.isForFile) = (false, true, true)
-                $0.clearable = .checksum
-            },
+            }.with { $0.isRare = false },
             Option(
+                "expected-size",
                 translated("Expected Size"),
                 expected: SettingName.range(of: .browserLeastSize),
                 text: { $0.expectedSize == 0 ? "" : Quantity.text(ofBytes: $0.expectedSize) }
             ) { text, options in
                 options.expectedSize = Quantity.bytes(text)
                 return options.expectedSize != nil
-            }.with { ($0.isOfOneFile, $0.clearable) = (true, .expectedSize) },
+            },
             Option(
+                "mirrors",
                 translated("Mirrors (links with blanks between them)"),
                 expected: translated("links with blanks between them, 100 at most"),
                 text: { $0.mirrors.joined(separator: " ") }
@@ -245,13 +251,14 @@ private struct Option {
                 let links = LinkText(text)
                 options.mirrors = links.links
                 return links.mistakes.isEmpty && links.metalinks.isEmpty
-            }.with { ($0.isOfOneFile, $0.clearable) = (true, .mirrors) },
+            },
         ]
     }
 
     private static var transfer: [Option] {
         [
             Option(
+                "speed-limit",
                 translated("Speed Limit (such as 500k or 2M)"),
                 expected: SettingName.range(of: .speedLimit),
                 text: { $0.speedLimit == 0 ? "" : Quantity.text(ofRate: $0.speedLimit) }
@@ -260,22 +267,25 @@ private struct Option {
                 return options.speedLimit != nil
             }.with { ($0.isRare, $0.whenEmpty) = (false, "off") },
             Option(
+                "connections",
                 translated("Connections (1 to 16)"),
                 expected: SettingName.range(of: .maxConnectionsPerDownload),
                 text: { $0.maxConnections == 0 ? "" : "\($0.maxConnections)" }
             ) { text, options in
                 options.connections = UInt32(text)
                 return options.connections != nil
-            }.with { $0.clearable = .connections },
+            },
             Option(
+                "priority",
                 translated("Priority (higher starts first)"),
                 expected: translated("a whole number such as 5 or -5"),
                 text: { $0.priority == 0 ? "" : "\($0.priority)" }
             ) { text, options in
                 options.priority = Int32(text)
                 return options.priority != nil
-            }.with { ($0.isForFile, $0.whenEmpty) = (true, "0") },
+            }.with { $0.whenEmpty = "0" },
             Option(
+                "retry-for",
                 translated("Try Again For"),
                 expected: SettingName.range(of: .retryFor),
                 text: { Quantity.text(ofSeconds: $0.retryFor) }
@@ -290,19 +300,21 @@ private struct Option {
         let form = translated("one line of at most 8 KiB")
         let longForm = translated("one line of at most 32 KiB")
         return [
-            Option(translated("Page With the Link"), expected: form, text: \.referrer) {
+            Option("referrer", translated("Page With the Link"), expected: form, text: \.referrer) {
                 $1.referrer = $0
                 return true
-            }.with { $0.clearable = .referrer },
-            Option(translated("User-Agent Header"), expected: form, text: \.userAgent) {
+            },
+            Option("user-agent", translated("User-Agent Header"), expected: form, text: \.userAgent)
+            {
                 $1.userAgent = $0
                 return true
-            }.with { $0.clearable = .userAgent },
-            Option(translated("Cookies (name=value; name=value)"), expected: longForm) {
+            },
+            Option("cookies", translated("Cookies (name=value; name=value)"), expected: longForm) {
                 $1.cookies = $0
                 return true
             },
             Option(
+                "headers",
                 translated("Headers (Name: value), one in a line"),
                 expected: translated(
                     "lines such as Accept-Language: en, each name once and none that idown sends itself"
