@@ -8,9 +8,9 @@ import CCurl
 final class RunningTransfers {
     let sockets = ConnectionSockets()
     let signIns = KnownSignIns()
-    private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var transfers: [UnsafeMutableRawPointer: EasyTransfer] = [:]
 
-    subscript(easy: UnsafeMutableRawPointer) -> Transfer? {
+    subscript(easy: UnsafeMutableRawPointer) -> EasyTransfer? {
         get { transfers[easy] }
         set { transfers[easy] = newValue }
     }
@@ -24,7 +24,7 @@ final class RunningTransfers {
     /// for HTTP/2 is sent, its TLS session is compared with those of all others, and the request
     /// gets its own connection if it would be the second. A transfer that has ended no longer has a
     /// connection.
-    func isIntruder(_ transfer: Transfer) -> Bool {
+    func isIntruder(_ transfer: EasyTransfer) -> Bool {
         guard let tls = transfer.easy.tls, ccurl_speaks_http2(tls) == 0 else { return false }
         return transfers.values.contains { $0 !== transfer && $0.easy.tls == tls }
     }

@@ -21,7 +21,7 @@ public actor TransferPool {
     private let funnel: Funnel
     private let multi: MultiHandle
     nonisolated let thread: PoolThread
-    private var transfers: [ObjectIdentifier: Transfer] = [:]
+    private var transfers: [ObjectIdentifier: EasyTransfer] = [:]
     private let running = RunningTransfers()
     private var spares: [EasyHandle] = []
     private var isShutDown = false
@@ -159,7 +159,7 @@ extension TransferPool {
         }
         do throws(CurlFailure) {
             let easy = if let spare = spares.popLast() { spare } else { try EasyHandle(funnel) }
-            let transfer = try Transfer(
+            let transfer = try EasyTransfer(
                 request,
                 on: easy,
                 sink: sink,
@@ -175,7 +175,7 @@ extension TransferPool {
     }
 
     /// Runs a transfer again of which the sink has heard nothing.
-    private func beginAnew(_ transfer: Transfer, after code: CurlCode) {
+    private func beginAnew(_ transfer: EasyTransfer, after code: CurlCode) {
         do throws(CurlFailure) {
             try multi.remove(transfer.easy)
             running[transfer.easy.pointer] = nil
@@ -200,7 +200,7 @@ extension TransferPool {
     /// Ends a transfer; every transfer ends here.
     ///
     /// It leaves libcurl before its outcome is told, so that no callback can come after that.
-    private func end(_ transfer: Transfer, _ result: CurlCode, message: String? = nil) {
+    private func end(_ transfer: EasyTransfer, _ result: CurlCode, message: String? = nil) {
         // After a failure nobody knows what the host or proxy says of the login that it got.
         if result == .ok {
             transfer.releaseHead()

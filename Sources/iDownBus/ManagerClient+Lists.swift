@@ -20,12 +20,12 @@ extension ManagerClient {
                 guard error.code == .limitExceeded else { throw error }
             }
         }
-        return try await TaskPages(client: self, query: query).all()
+        return try await TaskPageReader(client: self, query: query).all()
     }
 }
 
 /// Reads all pages of a list.
-private struct TaskPages {
+private struct TaskPageReader {
     let client: ManagerClient
     let query: TaskQuery
 

@@ -56,13 +56,13 @@ extension Fetch {
     /// - Parameters:
     ///   - id: the connection, whose head is judged.
     ///   - status: the status of its answer.
-    ///   - isHome: whether the answer comes from the host of the task's own URL.
+    ///   - isOfHomeHost: whether the answer comes from the host of the task's own URL.
     ///   - now: a reading of a clock that only goes forward.
     /// - Returns: the steps to take instead.
     package mutating func turnAway(
         _ id: Int,
         status: Int,
-        isHome: Bool,
+        isOfHomeHost: Bool,
         at now: Duration
     ) -> [Requests.Step] {
         guard let connection = requests[id], let judgement = connection.judgement else { return [] }
@@ -78,7 +78,7 @@ extension Fetch {
             content.dislikesIfRange()
             return [connect(connection.route.asking(ask), .samePlace, at: now)]
         case .fail(let failure):
-            return refuse(connection, failure, status: status, isHome: isHome, at: now)
+            return refuse(connection, failure, status: status, isOfHomeHost: isOfHomeHost, at: now)
         case .begin, .resume, .compare, .prove, .check, .complete, .askAgain:
             // The server serves no ranges after all, or has another version than the stored one.
             if !dropSource(of: connection) { requests.joining?.close() }
@@ -90,19 +90,19 @@ extension Fetch {
         _ connection: Requests.Connection,
         _ failure: Failure,
         status: Int,
-        isHome: Bool,
+        isOfHomeHost: Bool,
         at now: Duration
     ) -> [Requests.Step] {
         let isRefusal = [403, 429, 503].contains(status)
         if !isRefusal, dropSource(of: connection) { return [] }
         // The link may work only once: the task's own URL may redirect to another.
         let route = connection.route
-        if [403, 404, 410].contains(status), !isHome, !route.isFromHome,
+        if [403, 404, 410].contains(status), !isOfHomeHost, !route.isRetriedFromHome,
             requests.joining?.hasFailedAtHome == false, route.source == sources.position
         {
-            return [connect(route.fromHome, .home, at: now)]
+            return [connect(route.retriedFromHome, .home, at: now)]
         }
-        if route.isFromHome { requests.joining?.failedAtHome() }
+        if route.isRetriedFromHome { requests.joining?.failedAtHome() }
         guard isRefusal else {
             requests.joining?.failed(after: 0, at: now)
             return []

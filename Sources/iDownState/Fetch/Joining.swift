@@ -118,7 +118,7 @@ package struct Joining: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - look: the state of the connections.
-    ///   - pieces: what the connections work at, in the order of their ids.
+    ///   - segments: what the connections work at, in the order of their ids.
     ///   - served: how many connections have brought bytes.
     ///   - mostServed: how many connections a host served when it did not answer others; nil where
     ///     no host left one unanswered.
@@ -126,7 +126,7 @@ package struct Joining: Hashable, Sendable {
     /// - Returns: the plan, to be carried out immediately; nil where the length is unknown.
     package mutating func plan(
         _ look: Look,
-        _ pieces: [SegmentPlan.Piece],
+        _ segments: [SegmentPlan.Segment],
         served: Int = 0,
         mostServed: Int? = nil,
         of file: RemoteVersion
@@ -137,19 +137,19 @@ package struct Joining: Hashable, Sendable {
             rampUp.choose(look.chosen, at: look.now)
         }
         let count = look.taken.byteCount
-        read(count, pieces, at: look.now)
+        read(count, segments, at: look.now)
         self.served = max(self.served, served)
         let isThrottled = isThrottled(look)
         var (ceiling, ownCeiling) = (min(look.ceiling, mostServed ?? .max), look.ceiling)
         let mayEverHaveMore = ceiling > 1
         // Another transfer waits for its first connection: this one makes do with one less.
         if look.places.contains(where: \.isAwaited) {
-            ceiling = max(1, min(ceiling, pieces.count - 1))
+            ceiling = max(1, min(ceiling, segments.count - 1))
             ownCeiling = ceiling
         }
         let reading = RampUp.Reading(
-            open: pieces.count { $0.isJudged },
-            pending: pieces.count { !$0.isJudged },
+            open: segments.count { $0.isJudged },
+            pending: segments.count { !$0.isJudged },
             bytesPerSecond: meter.perSecond,
             bytesLeft: total - count,
             headTime: headTime,
@@ -162,7 +162,7 @@ package struct Joining: Hashable, Sendable {
         return SegmentPlan(
             total: total,
             stored: look.taken,
-            pieces: pieces,
+            segments: segments,
             wanted: min(rampUp.wanted, most),
             ceiling: most,
             room: isOpen ? look.room : 0,
@@ -205,9 +205,10 @@ package struct Joining: Hashable, Sendable {
     }
 
     /// Measures how fast bytes come, in all and over a typical connection.
-    private mutating func read(_ count: Int64, _ pieces: [SegmentPlan.Piece], at now: Duration) {
+    private mutating func read(_ count: Int64, _ segments: [SegmentPlan.Segment], at now: Duration)
+    {
         meter.read(count, at: now)
-        let rates = pieces.compactMap(\.bytesPerSecond).sorted()
+        let rates = segments.compactMap(\.bytesPerSecond).sorted()
         // A median of zero is not typical of a connection: then the fastest one counts.
         if rates.count > 1, rates[rates.count / 2] > 0 {
             typical = rates[rates.count / 2]

@@ -9,7 +9,7 @@ package struct Requests: Hashable, Sendable {
         case lead
         /// It fetches a range that no other connection fetches.
         case gap
-        /// It takes over the end of another connection's piece, once its head is judged.
+        /// It takes over the end of another connection's segment, once its head is judged.
         case split(of: Int)
         /// It fetches the same range as another connection; the first to finish ends both.
         case race(with: Int)
@@ -34,7 +34,7 @@ package struct Requests: Hashable, Sendable {
         /// How many redirects led here.
         package private(set) var redirects = 0
         /// Whether the chain began at the task's own URL, after an earlier chain had led elsewhere.
-        package private(set) var isFromHome = false
+        package private(set) var isRetriedFromHome = false
 
         package init(_ ask: Ask, as role: Role, from source: Int) {
             self.ask = ask
@@ -51,10 +51,10 @@ package struct Requests: Hashable, Sendable {
         }
 
         /// The same route, begun at the task's own URL.
-        var fromHome: Route {
+        var retriedFromHome: Route {
             var route = self
             route.redirects = 0
-            route.isFromHome = true
+            route.isRetriedFromHome = true
             return route
         }
 
@@ -237,18 +237,18 @@ package struct Requests: Hashable, Sendable {
 
     /// Plans what the connections do next; returns nil while none may join.
     mutating func plan(_ look: Joining.Look, of file: RemoteVersion) -> SegmentPlan? {
-        let pieces = open.indices.compactMap { piece(at: $0, look) }
+        let segments = open.indices.compactMap { segment(at: $0, look) }
         let served = open.count { connection in
             guard let start = connection.bringing?.start,
                 let progress = look.progress[connection.id]
             else { return false }
             return progress.position > start
         }
-        return joining?.plan(look, pieces, served: served, mostServed: mostServed, of: file)
+        return joining?.plan(look, segments, served: served, mostServed: mostServed, of: file)
     }
 
     /// Returns what a connection works at; nil where it works at nothing.
-    private mutating func piece(at index: Int, _ look: Joining.Look) -> SegmentPlan.Piece? {
+    private mutating func segment(at index: Int, _ look: Joining.Look) -> SegmentPlan.Segment? {
         let connection = open[index]
         guard !connection.isCut else { return nil }
         var rival: Int?
@@ -256,7 +256,7 @@ package struct Requests: Hashable, Sendable {
         guard let bringing = connection.bringing else {
             guard case .part(let range, _) = connection.route.ask, connection.judgement == nil
             else { return nil }
-            return SegmentPlan.Piece(
+            return SegmentPlan.Segment(
                 id: connection.id,
                 position: range.first,
                 end: range.end,
@@ -267,7 +267,7 @@ package struct Requests: Hashable, Sendable {
         }
         guard let progress = look.progress[connection.id] else { return nil }
         open[index].bringing?.meter.read(progress.position, at: look.now)
-        return SegmentPlan.Piece(
+        return SegmentPlan.Segment(
             id: connection.id,
             position: progress.position,
             end: progress.end,

@@ -383,7 +383,8 @@ final class Conversation {
                 let hasBrought = content.known.isFromElsewhere && !content.stored.isEmpty
                 let isHostKnown =
                     attempt.fetch.sources.urls.count == 1
-                    && (connection.hop.isHome ? attempt.job.record.hostHasAnswered : hasBrought)
+                    && (connection.hop.isOfHomeHost
+                        ? attempt.job.record.hostHasAnswered : hasBrought)
                 let failure = Failure(outcome, hadBody: false, isHostKnown: isHostKnown)
                 return .failure(.failed(failure))
             }
@@ -481,7 +482,7 @@ extension Conversation {
             let steps = attempt.fetch.turnAway(
                 connection.number,
                 status: connection.sink.head?.facts.status ?? 0,
-                isHome: connection.hop.isHome,
+                isOfHomeHost: connection.hop.isOfHomeHost,
                 at: now
             )
             return perform(steps, for: connection)

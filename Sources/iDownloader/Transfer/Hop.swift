@@ -9,7 +9,7 @@ struct Hop {
     /// Whether the scheme, host and port are those of the task's URL.
     ///
     /// The task's headers, referrer and login are sent only there.
-    let isHome: Bool
+    let isOfHomeHost: Bool
     private let home: URLReference
     /// The reach of the furthest host that has answered in this chain; nil if none has.
     ///
@@ -25,7 +25,7 @@ struct Hop {
     init(url: URLReference, home: URLReference, reach: SocketAddress.Reach?) {
         self.url = url
         self.home = home
-        isHome = url.origin == home.origin
+        isOfHomeHost = url.origin == home.origin
         self.reach = reach
     }
 
@@ -87,7 +87,7 @@ struct Hop {
             let measure = network.reach
             request.admits = { measure($0) >= reach }
         }
-        if isHome {
+        if isOfHomeHost {
             request.headers = options.headers.map { ($0.name, $0.value) }
             // Only one Referer may be sent, and the task's own header goes first.
             let hasReferrer = options.headers.contains { $0.name.lowercased() == "referer" }
@@ -115,7 +115,9 @@ struct Hop {
         }
         if let cookies = attempt.cookies.field(for: url) { request.add(cookies: cookies) }
         // Mirrors get the login in their own URL, and never the user's keys.
-        if !isHome, url.scheme == "sftp", url.password != nil { request.ssh.logins = [.password] }
+        if !isOfHomeHost, url.scheme == "sftp", url.password != nil {
+            request.ssh.logins = [.password]
+        }
         // Ranges use connections of their own, because HTTP/2 streams share one window.
         if url.scheme == "https", isByHTTP2 || !ask.isPartial { request.httpVersion = .http2 }
         if ask.isPartial { request.range = (ask.offset, ask.end.map { $0 - 1 }) }

@@ -282,10 +282,10 @@ struct ConnectionWorld {
         guard case .part(let range, _) = worker.route.ask else { return }
         judged(id, .resume(fetch.content.known))
         fetch.headFits(id, at: now)
-        if case .split(let victim) = worker.route.role, let piece = workers[victim] {
-            guard piece.position < range.end else { return cut(id) }
-            workers[victim]?.end = min(piece.end, range.first)
-            if piece.position >= range.first { cut(victim) }
+        if case .split(let victim) = worker.route.role, let segment = workers[victim] {
+            guard segment.position < range.end else { return cut(id) }
+            workers[victim]?.end = min(segment.end, range.first)
+            if segment.position >= range.first { cut(victim) }
         }
         fetch.content.join(from: worker.route.source)
         store(id, from: range.first)
@@ -308,7 +308,7 @@ struct ConnectionWorld {
     private mutating func turnAway(_ id: Int, _ judgement: Judgement, status: Int) {
         let isHome = workers[id]?.isFresh ?? true
         judged(id, judgement)
-        let steps = fetch.turnAway(id, status: status, isHome: isHome, at: now)
+        let steps = fetch.turnAway(id, status: status, isOfHomeHost: isHome, at: now)
         workers[id] = nil
         fetch.requests.closed(id)
         carryOut(steps)
@@ -412,8 +412,8 @@ struct ConnectionWorld {
             let isFree = others.allSatisfy { $0.end <= range.first || $0.position >= range.end }
             return isFree ? nil : "\(range) is worked at"
         case .split(let victim), .race(let victim):
-            guard let piece = workers[victim] else { return nil }
-            let isWithin = piece.position <= range.first && range.end <= piece.end
+            guard let segment = workers[victim] else { return nil }
+            let isWithin = segment.position <= range.first && range.end <= segment.end
             return isWithin ? nil : "\(range) is no part of what \(victim) does"
         }
     }

@@ -179,7 +179,7 @@ import Testing
         let steps = fetch.turnAway(
             2,
             status: head.status,
-            isHome: head.isHome,
+            isOfHomeHost: head.isHome,
             at: .seconds(1)
         )
         fetch.requests.closed(2)
@@ -193,7 +193,7 @@ import Testing
         let route = try #require(fetch.requests[2]?.route)
         #expect(route.ask.ifRange == "\"a\"")
         Self.judge(&fetch, 2, .askAgain(route.ask.unconditional, Self.known))
-        let steps = fetch.turnAway(2, status: 200, isHome: true, at: .seconds(1))
+        let steps = fetch.turnAway(2, status: 200, isOfHomeHost: true, at: .seconds(1))
         guard case .connect(3, let again, .samePlace) = try #require(steps.first) else {
             Issue.record("\(steps)")
             return
@@ -207,22 +207,22 @@ import Testing
         var last = 2
         for _ in 0..<Requests.mostRedirects {
             Self.judge(&fetch, last, .redirect(to: "/b"))
-            let steps = fetch.turnAway(last, status: 302, isHome: true, at: .seconds(1))
+            let steps = fetch.turnAway(last, status: 302, isOfHomeHost: true, at: .seconds(1))
             fetch.requests.closed(last)
             guard case .connect(let next, _, _) = try #require(steps.first) else { return }
             last = next
         }
         Self.judge(&fetch, last, .redirect(to: "/b"))
-        let steps = fetch.turnAway(last, status: 302, isHome: true, at: .seconds(1))
+        let steps = fetch.turnAway(last, status: 302, isOfHomeHost: true, at: .seconds(1))
         #expect(steps == [])
     }
 
     @Test func `the task's own URL is asked once where a link has expired`() {
         var fetch = Self.fetch()
         Self.judge(&fetch, 2, .fail(.status(410)))
-        _ = fetch.turnAway(2, status: 410, isHome: false, at: .seconds(1))
+        _ = fetch.turnAway(2, status: 410, isOfHomeHost: false, at: .seconds(1))
         Self.judge(&fetch, 3, .fail(.status(410)))
-        let second = fetch.turnAway(3, status: 410, isHome: false, at: .seconds(1))
+        let second = fetch.turnAway(3, status: 410, isOfHomeHost: false, at: .seconds(1))
         #expect(second == [])
         #expect(fetch.requests.joining?.hasFailedAtHome == true)
     }
@@ -362,7 +362,7 @@ import Testing
         #expect(!joins())
     }
 
-    @Test func `a mirror that says nothing counts as no room, and a stalled piece is given away`() {
+    @Test func `a silent mirror counts as no room, and a stalled segment is given away`() {
         var fetch = Self.fetch(of: 1, chosen: 4)
         #expect(fetch.plan(Self.look(wanted: 4, room: [0: 1])).count == 1)
         Self.judge(&fetch, 3, .resume(Self.known))
@@ -412,7 +412,7 @@ import Testing
         var fetch = Self.fetch()
         #expect(fetch.requests.needsPlanning)
         Self.judge(&fetch, 2, .begin(Self.known))
-        _ = fetch.turnAway(2, status: 200, isHome: true, at: .seconds(1))
+        _ = fetch.turnAway(2, status: 200, isOfHomeHost: true, at: .seconds(1))
         #expect(fetch.requests.needsPlanning)
         fetch.requests.closed(2)
         #expect(!fetch.requests.needsPlanning)

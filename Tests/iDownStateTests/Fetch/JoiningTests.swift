@@ -15,8 +15,8 @@ import Testing
 
     private static let file = RemoteVersion(total: total, servesRanges: true)
 
-    private static func piece(at now: Duration) -> SegmentPlan.Piece {
-        SegmentPlan.Piece(
+    private static func segment(at now: Duration) -> SegmentPlan.Segment {
+        SegmentPlan.Segment(
             id: 1,
             position: position(at: now),
             end: total,
@@ -149,7 +149,7 @@ import Testing
                 row.change(&$0)
             }
             let file = RemoteVersion(total: Self.total, servesRanges: row.servesRanges)
-            return joining.plan(look, [Self.piece(at: now)], mostServed: row.mostServed, of: file)
+            return joining.plan(look, [Self.segment(at: now)], mostServed: row.mostServed, of: file)
         }
         _ = plan(at: .milliseconds(100))
         row.before(&joining)
@@ -159,9 +159,9 @@ import Testing
 
     @Test func `another number holds at once`() {
         var joining = Self.joining()
-        let pieces = [Self.piece(at: .seconds(1))]
-        _ = joining.plan(Self.look { $0.chosen = 4 }, pieces, of: Self.file)
-        let plan = joining.plan(Self.look { $0.chosen = 2 }, pieces, of: Self.file)
+        let segments = [Self.segment(at: .seconds(1))]
+        _ = joining.plan(Self.look { $0.chosen = 4 }, segments, of: Self.file)
+        let plan = joining.plan(Self.look { $0.chosen = 2 }, segments, of: Self.file)
         #expect(plan?.wanted == 2)
     }
 
@@ -173,11 +173,11 @@ import Testing
         for tenth in 1...80 {
             let now = Duration.milliseconds(tenth * 100)
             let look = Self.look(at: now, hosts: places)
-            var pieces = [Self.piece(at: now)]
-            let wanted = joining.plan(look, pieces, of: Self.file)?.wanted ?? 0
+            var segments = [Self.segment(at: now)]
+            let wanted = joining.plan(look, segments, of: Self.file)?.wanted ?? 0
             if wanted > 1 {
-                pieces.append(
-                    SegmentPlan.Piece(
+                segments.append(
+                    SegmentPlan.Segment(
                         id: 2,
                         position: Self.total / 2,
                         end: Self.total,
@@ -185,7 +185,7 @@ import Testing
                         bytesPerSecond: 1
                     )
                 )
-                _ = joining.plan(look, pieces, of: Self.file)
+                _ = joining.plan(look, segments, of: Self.file)
             }
             if let finding = joining.finding { findings.append(finding) }
         }

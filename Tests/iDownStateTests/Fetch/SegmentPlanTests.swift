@@ -6,11 +6,11 @@ import Testing
 
 /// Offsets and lengths are in MiB.
 @Suite struct SegmentPlanTests {
-    typealias Piece = SegmentPlan.Piece
+    typealias Segment = SegmentPlan.Segment
 
     private static let mebibyte: Int64 = 1 << 20
 
-    private func piece(
+    private func segment(
         _ id: Int,
         _ position: Double,
         _ end: Double,
@@ -18,8 +18,8 @@ import Testing
         age: Duration = .seconds(5),
         isJudged: Bool = true,
         rival: Int? = nil
-    ) -> Piece {
-        Piece(
+    ) -> Segment {
+        Segment(
             id: id,
             position: Self.bytes(position),
             end: Self.bytes(end),
@@ -44,25 +44,25 @@ import Testing
     private func plan(
         total: Double = 64,
         stored: [ByteRange] = [],
-        _ pieces: [Piece],
+        _ segments: [Segment],
         wanted: Int,
         ceiling: Int = 16
     ) -> SegmentPlan {
         SegmentPlan(
             total: Self.bytes(total),
             stored: SegmentMap(stored),
-            pieces: pieces,
+            segments: segments,
             wanted: wanted,
             ceiling: ceiling
         )
     }
 
     @Test func `one connection is left alone where one is wanted`() {
-        #expect(plan([piece(1, 0, 64)], wanted: 1).steps.isEmpty)
+        #expect(plan([segment(1, 0, 64)], wanted: 1).steps.isEmpty)
     }
 
     @Test func `a known number divides the file evenly`() {
-        let plan = plan([piece(1, 0, 64, age: .zero)], wanted: 4)
+        let plan = plan([segment(1, 0, 64, age: .zero)], wanted: 4)
         #expect(
             plan.steps == [
                 .split(1, range(16, 32)), .split(1, range(32, 48)),
@@ -73,18 +73,22 @@ import Testing
 
     @Test func `the half of the largest remainder is split off`() {
         let stored = [range(0, 8), range(16, 40)]
-        let pieces = [piece(1, 8, 16, rate: 1), piece(2, 40, 64, rate: 1)]
-        #expect(plan(stored: stored, pieces, wanted: 3).steps == [.split(2, range(52, 64))])
+        let segments = [segment(1, 8, 16, rate: 1), segment(2, 40, 64, rate: 1)]
+        #expect(plan(stored: stored, segments, wanted: 3).steps == [.split(2, range(52, 64))])
     }
 
-    @Test func `a slow piece keeps as much as it can bring by then`() {
+    @Test func `a slow segment keeps as much as it can bring by then`() {
         let stored = [range(0, 4)]
-        let pieces = [piece(1, 4, 44, rate: 1), piece(2, 44, 64, rate: 4)]
-        var steps = plan(stored: stored, pieces, wanted: 3).steps
+        let segments = [segment(1, 4, 44, rate: 1), segment(2, 44, 64, rate: 4)]
+        var steps = plan(stored: stored, segments, wanted: 3).steps
         // What is faster by four brings four times as much in the same time.
         #expect(steps == [.split(1, range(12, 44))])
         steps =
-            plan(stored: stored, [piece(1, 4, 44, rate: 0), piece(2, 44, 64, rate: 4)], wanted: 3)
+            plan(
+                stored: stored,
+                [segment(1, 4, 44, rate: 0), segment(2, 44, 64, rate: 4)],
+                wanted: 3
+            )
             .steps
         guard case .split(1, let part) = steps.first else {
             Issue.record("\(steps)")
@@ -94,7 +98,7 @@ import Testing
     }
 
     @Test func `a safe zone stays ahead of the writer`() {
-        var plan = plan(total: 3, [piece(1, 0, 3, rate: 1)], wanted: 2)
+        var plan = plan(total: 3, [segment(1, 0, 3, rate: 1)], wanted: 2)
         plan.headTime = .seconds(1)
         guard case .split(1, let part) = plan.steps.first else {
             Issue.record("\(plan.steps)")
@@ -103,44 +107,44 @@ import Testing
         #expect(part.first >= Self.bytes(2))
     }
 
-    /// The connection of the first piece would bring the whole file.
+    /// The connection of the first segment would bring the whole file.
     @Test(arguments: [
         // Far slower, and watched for long enough.
         (0.5, 0.5, 5, 4, true), (0.5, 0.5, 0.5, 4, false),
-        // The first piece is about to end.
+        // The first segment is about to end.
         (0.5, 0.5, 0.5, 15, true), (2, 2, 5, 15.9, true),
         // Slower, but in time.
         (2, 2, 5, 4, false), (8, 8, 5, 15.9, false),
         // Another connection is not slow.
         (0.5, 8, 5, 15.9, false),
     ])
-    func `a piece goes on through the next one where ranges are far slower`(
+    func `a segment goes on through the next one where ranges are far slower`(
         rate: Double,
         other: Double,
         age: Double,
         position: Double,
         isExtended: Bool
     ) {
-        var first = piece(1, position, 16, rate: 8)
+        var first = segment(1, position, 16, rate: 8)
         first.answerEnd = .max
-        let next = piece(2, 20, 32, rate: rate, age: .seconds(age))
-        let pieces = [first, next, piece(3, 40, 64, rate: other)]
+        let next = segment(2, 20, 32, rate: rate, age: .seconds(age))
+        let segments = [first, next, segment(3, 40, 64, rate: other)]
         let stored = [range(0, position), range(16, 20), range(32, 40)]
-        let steps = plan(stored: stored, pieces, wanted: 3, ceiling: 3).steps
+        let steps = plan(stored: stored, segments, wanted: 3, ceiling: 3).steps
         #expect(steps == (isExtended ? [.extend(1, to: Self.bytes(32))] : []))
     }
 
-    @Test func `a piece whose bytes another one brings as well is not helped`() {
-        var first = piece(1, 4, 64, rate: 8)
+    @Test func `a segment whose bytes another one brings as well is not helped`() {
+        var first = segment(1, 4, 64, rate: 8)
         first.answerEnd = .max
-        let pieces = [first, piece(2, 20, 64, rate: 0)]
+        let segments = [first, segment(2, 20, 64, rate: 0)]
         let stored = [range(0, 4), range(16, 20)]
-        #expect(plan(stored: stored, pieces, wanted: 2).steps == [])
+        #expect(plan(stored: stored, segments, wanted: 2).steps == [])
     }
 
     @Test func `gaps come before anything is split`() {
         let stored = [range(8, 16), range(24, 32)]
-        let plan = plan(total: 40, stored: stored, [piece(1, 0, 8)], wanted: 3)
+        let plan = plan(total: 40, stored: stored, [segment(1, 0, 8)], wanted: 3)
         #expect(plan.steps == [.open(range(16, 24)), .open(range(32, 40))])
     }
 
@@ -150,7 +154,7 @@ import Testing
         let plan = SegmentPlan(
             total: 16,
             stored: SegmentMap(stored),
-            pieces: [Piece(id: 1, position: 6, end: 16)],
+            segments: [Segment(id: 1, position: 6, end: 16)],
             wanted: 2,
             ceiling: 2
         )
@@ -168,7 +172,7 @@ import Testing
     }
 
     @Test func `the host's limit is kept`() {
-        var plan = plan([piece(1, 0, 64)], wanted: 8)
+        var plan = plan([segment(1, 0, 64)], wanted: 8)
         plan.room = 2
         #expect(plan.steps.count == 2)
         plan.room = 0
@@ -177,49 +181,49 @@ import Testing
 
     @Test func `what is still awaited is not split, and counts`() {
         let stored = [range(0, 8)]
-        let pieces = [piece(1, 8, 64), piece(2, 36, 64, isJudged: false)]
-        #expect(plan(stored: stored, pieces, wanted: 2).steps.isEmpty)
+        let segments = [segment(1, 8, 64), segment(2, 36, 64, isJudged: false)]
+        #expect(plan(stored: stored, segments, wanted: 2).steps.isEmpty)
         // What is promised to the second is not promised again.
-        #expect(plan(stored: stored, pieces, wanted: 3).steps == [.split(1, range(22, 36))])
+        #expect(plan(stored: stored, segments, wanted: 3).steps == [.split(1, range(22, 36))])
     }
 
     @Test func `little is not split`() {
         let stored = [range(0, 63.6)]
-        #expect(plan(stored: stored, [piece(1, 63.6, 64)], wanted: 4).steps.isEmpty)
+        #expect(plan(stored: stored, [segment(1, 63.6, 64)], wanted: 4).steps.isEmpty)
     }
 
     @Test func `what is done in a moment is not split`() {
         let stored = [range(0, 60)]
-        #expect(plan(stored: stored, [piece(1, 60, 64, rate: 20)], wanted: 4).steps.isEmpty)
+        #expect(plan(stored: stored, [segment(1, 60, 64, rate: 20)], wanted: 4).steps.isEmpty)
     }
 
     @Test func `a connection whose bytes have come from elsewhere is cut`() {
         let stored = [range(0, 3), range(4, 8)]
-        let plan = plan(total: 8, stored: stored, [piece(1, 3, 4), piece(2, 5, 8)], wanted: 2)
+        let plan = plan(total: 8, stored: stored, [segment(1, 3, 4), segment(2, 5, 8)], wanted: 2)
         #expect(plan.steps == [.cut(2)])
     }
 
     @Test func `where fewer are wanted the youngest is cut`() {
-        let pieces = [piece(1, 0, 20), piece(4, 20, 40), piece(7, 40, 64)]
-        #expect(plan(pieces, wanted: 1).steps == [.cut(4), .cut(7)])
+        let segments = [segment(1, 0, 20), segment(4, 20, 40), segment(7, 40, 64)]
+        #expect(plan(segments, wanted: 1).steps == [.cut(4), .cut(7)])
     }
 
     @Test func `a racer beyond the wanted number is not, but the ceiling holds`() {
-        let pieces = [piece(1, 0, 64, rate: 0), piece(2, 0, 64, rival: 1)]
-        #expect(plan(pieces, wanted: 1).steps.isEmpty)
-        #expect(plan(pieces, wanted: 1, ceiling: 1).steps == [.cut(2)])
+        let segments = [segment(1, 0, 64, rate: 0), segment(2, 0, 64, rival: 1)]
+        #expect(plan(segments, wanted: 1).steps.isEmpty)
+        #expect(plan(segments, wanted: 1, ceiling: 1).steps == [.cut(2)])
     }
 
     // MARK: Races
 
-    @Test func `the slowest piece is raced when nothing is left to split`() {
+    @Test func `the slowest segment is raced when nothing is left to split`() {
         let stored = [range(0, 63.8)]
-        let pieces = [piece(1, 63.8, 63.9, rate: 0.01), piece(2, 63.9, 64, rate: 1)]
-        #expect(plan(stored: stored, pieces, wanted: 4).steps == [.race(1, range(63.8, 63.9))])
+        let segments = [segment(1, 63.8, 63.9, rate: 0.01), segment(2, 63.9, 64, rate: 1)]
+        #expect(plan(stored: stored, segments, wanted: 4).steps == [.race(1, range(63.8, 63.9))])
     }
 
     @Test func `nobody is raced where a limit is what slows all down`() {
-        var plan = plan(stored: [range(0, 32)], [piece(1, 32, 64, rate: 0)], wanted: 1)
+        var plan = plan(stored: [range(0, 32)], [segment(1, 32, 64, rate: 0)], wanted: 1)
         plan.typical = Self.bytes(8)
         #expect(plan.steps == [.race(1, range(32, 64))])
         plan.mayRace = false
@@ -228,29 +232,29 @@ import Testing
 
     @Test func `nobody is raced whom a new connection would not beat`() {
         let stored = [range(0, 63.8)]
-        let pieces = [piece(1, 63.8, 63.9, rate: 1), piece(2, 63.9, 64, rate: 1)]
-        #expect(plan(stored: stored, pieces, wanted: 4).steps.isEmpty)
+        let segments = [segment(1, 63.8, 63.9, rate: 1), segment(2, 63.9, 64, rate: 1)]
+        #expect(plan(stored: stored, segments, wanted: 4).steps.isEmpty)
     }
 
     @Test func `nobody is raced twice`() {
         let stored = [range(0, 63.8)]
-        let pieces = [
-            piece(1, 63.8, 63.9, rate: 0), piece(2, 63.9, 64, rate: 1),
-            piece(3, 63.8, 63.9, isJudged: false, rival: 1),
+        let segments = [
+            segment(1, 63.8, 63.9, rate: 0), segment(2, 63.9, 64, rate: 1),
+            segment(3, 63.8, 63.9, isJudged: false, rival: 1),
         ]
-        #expect(plan(stored: stored, pieces, wanted: 4).steps.isEmpty)
+        #expect(plan(stored: stored, segments, wanted: 4).steps.isEmpty)
     }
 
-    @Test func `a young piece is given its time`() {
+    @Test func `a young segment is given its time`() {
         let stored = [range(0, 63.8)]
-        let pieces = [
-            piece(1, 63.8, 63.9, rate: 0, age: .milliseconds(900)), piece(2, 63.9, 64, rate: 1),
+        let segments = [
+            segment(1, 63.8, 63.9, rate: 0, age: .milliseconds(900)), segment(2, 63.9, 64, rate: 1),
         ]
-        #expect(plan(stored: stored, pieces, wanted: 4).steps.isEmpty)
+        #expect(plan(stored: stored, segments, wanted: 4).steps.isEmpty)
     }
 
-    @Test func `a lone piece is held against what was seen before`() {
-        var plan = plan(stored: [range(0, 63.8)], [piece(1, 63.8, 64, rate: 0.001)], wanted: 1)
+    @Test func `a lone segment is held against what was seen before`() {
+        var plan = plan(stored: [range(0, 63.8)], [segment(1, 63.8, 64, rate: 0.001)], wanted: 1)
         #expect(plan.steps.isEmpty)
         plan.typical = Self.bytes(2)
         #expect(plan.steps == [.race(1, range(63.8, 64))])
@@ -260,47 +264,47 @@ import Testing
 
     @Test func `a head that does not come is raced`() {
         let stored = [range(0, 63)]
-        let pieces = [piece(1, 63, 63.1, rate: 1), piece(2, 63.1, 64, isJudged: false)]
-        #expect(plan(stored: stored, pieces, wanted: 2).steps == [.race(2, range(63.1, 64))])
+        let segments = [segment(1, 63, 63.1, rate: 1), segment(2, 63.1, 64, isJudged: false)]
+        #expect(plan(stored: stored, segments, wanted: 2).steps == [.race(2, range(63.1, 64))])
     }
 
-    @Test func `a slow piece gives way where no further connection is allowed`() {
-        let pieces = [piece(1, 0, 32, rate: 1), piece(2, 32, 64, rate: 0.05)]
-        var plan = plan(pieces, wanted: 2, ceiling: 2)
+    @Test func `a slow segment gives way where no further connection is allowed`() {
+        let segments = [segment(1, 0, 32, rate: 1), segment(2, 32, 64, rate: 0.05)]
+        var plan = plan(segments, wanted: 2, ceiling: 2)
         #expect(plan.steps.isEmpty)
         plan.mayReplace = true
         #expect(plan.steps == [.replace(2)])
-        plan.pieces[1].bytesPerSecond = Self.bytes(0.2)
+        plan.segments[1].bytesPerSecond = Self.bytes(0.2)
         #expect(plan.steps.isEmpty)
     }
 
     @Test func `when all stand still nobody is raced`() {
-        let pieces = [piece(1, 0, 32, rate: 0), piece(2, 32, 64, rate: 0)]
-        var plan = plan(pieces, wanted: 2, ceiling: 8)
+        let segments = [segment(1, 0, 32, rate: 0), segment(2, 32, 64, rate: 0)]
+        var plan = plan(segments, wanted: 2, ceiling: 8)
         plan.mayReplace = true
         #expect(plan.steps.isEmpty)
     }
 
     @Test func `where all stand still a new one is expected to bring what was seen before`() {
-        let pieces = [piece(1, 0, 32, rate: 0), piece(2, 32, 64, rate: 0)]
-        var plan = plan(pieces, wanted: 2, ceiling: 3)
+        let segments = [segment(1, 0, 32, rate: 0), segment(2, 32, 64, rate: 0)]
+        var plan = plan(segments, wanted: 2, ceiling: 3)
         plan.typical = Self.bytes(4)
         #expect(plan.steps == [.race(1, range(0, 32))])
     }
 
     @Test func `a racer that stands still itself gives way to another`() {
         let stored = [range(0, 63.8)]
-        var pieces = [
-            piece(1, 63.8, 63.9, rate: 0), piece(2, 63.9, 64, rate: 1),
-            piece(3, 63.8, 63.9, rate: 0, rival: 1),
+        var segments = [
+            segment(1, 63.8, 63.9, rate: 0), segment(2, 63.9, 64, rate: 1),
+            segment(3, 63.8, 63.9, rate: 0, rival: 1),
         ]
         for isJudged in [true, false] {
-            pieces[2].isJudged = isJudged
-            var plan = plan(stored: stored, pieces, wanted: 4)
+            segments[2].isJudged = isJudged
+            var plan = plan(stored: stored, segments, wanted: 4)
             #expect(plan.steps.isEmpty)
             plan.mayReplace = true
             #expect(plan.steps == [.replace(3)])
-            plan.pieces[2].age = .seconds(1)
+            plan.segments[2].age = .seconds(1)
             #expect(plan.steps.isEmpty)
         }
     }
@@ -310,8 +314,9 @@ import Testing
     @Test func `the one that is further has what is left`() {
         // 2 races 1 and is ahead: only its rest can be split.
         let stored = [range(0, 10), range(10, 30)]
-        let pieces = [piece(1, 10, 64, rate: 0), piece(2, 30, 64, rate: 4, rival: 1)]
-        guard case .split(2, let part) = plan(stored: stored, pieces, wanted: 3).steps.first else {
+        let segments = [segment(1, 10, 64, rate: 0), segment(2, 30, 64, rate: 4, rival: 1)]
+        guard case .split(2, let part) = plan(stored: stored, segments, wanted: 3).steps.first
+        else {
             Issue.record("not split")
             return
         }

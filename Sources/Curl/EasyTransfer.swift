@@ -7,7 +7,7 @@ import Glibc
 ///
 /// Belongs to the pool's thread. The easy handle holds an unowned pointer to it; the pool keeps
 /// it until the easy handle has left the multi handle.
-final class Transfer {
+final class EasyTransfer {
     let handle: TransferHandle
     private(set) var easy: EasyHandle
     private let sink: any TransferSink
@@ -71,20 +71,20 @@ final class Transfer {
         try easy.set(CURLOPT_OPENSOCKETDATA, context)
         try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return Transfer.of(context)?.receive(body: body) ?? 0
+            return EasyTransfer.of(context)?.receive(body: body) ?? 0
         }
         try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return Transfer.of(context)?.receive(header: line) ?? 0
+            return EasyTransfer.of(context)?.receive(header: line) ?? 0
         }
         try easy.set(openSocket: { context, _, address in
             guard let address else { return CURL_SOCKET_BAD }
-            return Transfer.of(context)?.open(address) ?? CURL_SOCKET_BAD
+            return EasyTransfer.of(context)?.open(address) ?? CURL_SOCKET_BAD
         })
         if wasIntruder { try easy.set(CURLOPT_FRESH_CONNECT, 1) }
         try easy.set(CURLOPT_PREREQDATA, context)
         try easy.set(beforeRequest: { context, address, _, port, localPort in
-            let transfer = Transfer.of(context)
+            let transfer = EasyTransfer.of(context)
             let mayBegin = transfer?.mayBegin(at: address, port: port, localPort: localPort)
             return mayBegin == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         })
@@ -93,7 +93,7 @@ final class Transfer {
             try easy.set(CURLOPT_SSH_KNOWNHOSTS, request.ssh.knownHostsFiles.first ?? "/dev/null")
             try easy.set(CURLOPT_SSH_KEYDATA, context)
             try easy.set(judgeHostKey: { _, known, _, match, context in
-                let isTrusted = Transfer.of(context)?.trusts(match, known?.pointee) == true
+                let isTrusted = EasyTransfer.of(context)?.trusts(match, known?.pointee) == true
                 let answer = isTrusted ? CURLKHSTAT_FINE : CURLKHSTAT_REJECT
                 return Int32(bitPattern: answer.rawValue)
             })
@@ -102,8 +102,8 @@ final class Transfer {
 
     /// Returns the transfer that a callback belongs to; nil would be our own mistake, and ends the
     /// transfer.
-    private static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    private static func of(_ context: UnsafeMutableRawPointer?) -> EasyTransfer? {
+        context.map { Unmanaged<EasyTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// Whether it uses FTP or SFTP, with or without TLS.
@@ -311,7 +311,7 @@ final class Transfer {
     }
 }
 
-extension Transfer {
+extension EasyTransfer {
     private func admits(_ address: SocketAddress) -> Bool {
         guard let admits = request.admits, !admits(address) else { return true }
         wasRefusedAddress = true
