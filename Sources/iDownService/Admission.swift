@@ -65,17 +65,19 @@ struct Admission {
     /// - Parameters:
     ///   - candidate: the task.
     ///   - order: the number of the start.
-    ///   - headStart: nil where the candidate has no head start; otherwise the arrival that the
-    ///     head start waits to have recorded, or nil in it.
+    ///   - hasBegun: whether the candidate has a head start.
+    ///   - arrival: the arrival of the head start's file, which is recorded with the start; nil
+    ///     where no file has arrived.
     /// - Returns: what changed; nil where the candidate stays in the queue.
     /// - Throws: `StoreFailure`.
     mutating func admit(
         _ candidate: Candidate,
         order: Int64,
-        headStart: TransferEvent??
+        hasBegun: Bool,
+        arrival: TransferEvent?
     ) throws -> Change? {
-        guard let obstacle = obstacle(for: candidate, hasBegun: headStart != nil) else {
-            return try change(candidate, .slotGranted(order: order), then: headStart ?? nil)
+        guard let obstacle = obstacle(for: candidate, hasBegun: hasBegun) else {
+            return try change(candidate, .slotGranted(order: order), then: arrival)
         }
         let room = try self.room ?? Self.mostHeld - transaction.countOfHeld()
         self.room = room - 1

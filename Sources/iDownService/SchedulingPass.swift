@@ -92,7 +92,12 @@ final class SchedulingPass: Sendable {
                 case .start(let id):
                     let candidate = candidates.first { $0.id == id }
                     let change = try candidate.flatMap {
-                        try admission.admit($0, order: order, headStart: terms.ahead[id])
+                        try admission.admit(
+                            $0,
+                            order: order,
+                            hasBegun: terms.ahead[id] != nil,
+                            arrival: terms.ahead[id] ?? nil
+                        )
                     }
                     changes += change.map { [$0] } ?? []
                     if change?.after.state == .downloading {

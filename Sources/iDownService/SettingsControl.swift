@@ -6,7 +6,7 @@ import iDownBus
 package import iDownData
 package import iDownSettings
 package import iDownState
-import iDownloader
+package import iDownloader
 
 /// Puts changed settings into force, and tells clients.
 final class SettingsControl {
@@ -101,9 +101,7 @@ final class SettingsControl {
             HoldSettings(settings, unknownProxy: inForce.unknownProxy)
         )
         guard !changed.isEmpty else { return }
-        engine.connectionsPerDownload = settings.maxConnectionsPerDownload
-        engine.setSpeedLimit(settings.speedLimit)
-        engine.usesServerTime = settings.usesServerTime
+        engine.apply(settings)
         if changed.contains(.maxConcurrentDownloads) {
             await coordinator.setSlots(settings.maxConcurrentDownloads)
         }
@@ -130,6 +128,15 @@ final class SettingsControl {
             invalidated: changed.filter(\.isPrivate).map(\.rawValue),
             of: place == .manager ? Contract.managerInterface : Contract.settingsInterface
         )
+    }
+}
+
+extension Engine {
+    /// Puts the settings that concern transfers into force.
+    package func apply(_ settings: Settings) {
+        connectionsPerDownload = settings.maxConnectionsPerDownload
+        setSpeedLimit(settings.speedLimit)
+        usesServerTime = settings.usesServerTime
     }
 }
 

@@ -61,11 +61,9 @@ struct Daemon: Service {
             network: NetworkConfiguration(settings, folders),
             logins: keyring,
             userAgent: "idown/\(Contract.version)",
-            connectionsPerDownload: settings.maxConnectionsPerDownload,
             executor: TransferThread(connection.executor)
         )
-        engine.setSpeedLimit(settings.speedLimit)
-        engine.usesServerTime = settings.usesServerTime
+        engine.apply(settings)
         let coordinator = Coordinator(
             store: store,
             engine: engine,

@@ -39,7 +39,7 @@ package final class Engine: Sendable {
     private let startedAt: Duration
     /// Keeps all connections within the rate limits.
     let rates = RateGate()
-    private let storedConnections: Atomic<Int>
+    private let storedConnections = Atomic<Int>(8)
     private let storedServerTime = Atomic<Bool>(false)
 
     /// - Parameters:
@@ -50,7 +50,6 @@ package final class Engine: Sendable {
     ///   - network: proxies, addresses and logins from files.
     ///   - logins: the user's logins in the keyring.
     ///   - userAgent: the User-Agent of tasks that give none.
-    ///   - connectionsPerDownload: the most connections of a task that sets no number, 1…16.
     ///   - checkpointInterval: the longest time between two checkpoints of a task.
     ///   - time: the clocks and the random numbers.
     ///   - executor: runs the transfers' decisions, none of which blocks; nil uses Swift's own
@@ -63,7 +62,6 @@ package final class Engine: Sendable {
         network: NetworkConfiguration = NetworkConfiguration(),
         logins: (any StoredLogins)? = nil,
         userAgent: String,
-        connectionsPerDownload: Int = 8,
         checkpointInterval: Duration = .seconds(5),
         time: TimeAndChance = .system,
         executor: (any TaskExecutor)? = nil
@@ -83,7 +81,6 @@ package final class Engine: Sendable {
         startedAt = hosts.now
         self.userAgent = userAgent
         self.checkpointInterval = checkpointInterval
-        self.storedConnections = Atomic(connectionsPerDownload)
     }
 
     /// The most connections of a task that sets no number, 1…16.

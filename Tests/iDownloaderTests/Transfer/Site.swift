@@ -137,10 +137,10 @@ func withSite<Value>(
         fileSystem: FileSystem(faults: faults),
         network: network,
         userAgent: "idown-test/1",
-        connectionsPerDownload: connections,
         checkpointInterval: checkpointInterval,
         time: time
     )
+    engine.connectionsPerDownload = connections
     do {
         let value = try await body(Site(folder: folder, engine: engine))
         await pool.shutDown()
