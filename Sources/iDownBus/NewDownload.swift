@@ -19,7 +19,8 @@ public struct NewDownload: Hashable, Sendable {
 extension NewDownload {
     private static let urlKey = "url"
 
-    /// The name of a download in an error, by its position in the call.
+    /// The name of a download in an error, by its position in the call; the window reads the number
+    /// back from it.
     package static func name(ofPlace index: Int) -> String { "task \(index + 1): " }
 
     /// Decodes the downloads of a call.

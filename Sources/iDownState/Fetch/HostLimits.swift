@@ -23,6 +23,7 @@ package struct HostLimits: Sendable {
         /// What was learned; its age is that when the service learned it.
         var knowledge: HostKnowledge
         var learned: Duration = .zero
+        /// Until when no connection joins others here; HostRests has the rests of every request.
         var quietUntil: Duration?
         /// When connections that had brought bytes were closed; each is kept for
         /// ``LimitEvidence/patience``.

@@ -84,7 +84,7 @@ extension SegmentPlan {
     /// Returns how many bytes a segment brings before a new request can be answered.
     private func safeZone(of segment: Segment) -> Int64 {
         let time = headTime * 2 / .seconds(1)
-        return 64 << 10 + Int64(Double(segment.bytesPerSecond ?? 0) * time)
+        return Self.leastSafeZone + Int64(Double(segment.bytesPerSecond ?? 0) * time)
     }
 
     /// Returns what is left of a segment and comes from no other connection; nil where nothing is
