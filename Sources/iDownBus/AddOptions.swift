@@ -127,8 +127,11 @@ extension AddOptions {
     /// The names of the given options that describe one file; they are refused with more than one
     /// URL.
     package var keysOfOneFile: [String] {
-        let rows = Self.table.rows.filter { Self.namesOfOneFile.contains($0.name.text) }
-        return rows.filter { $0.write(self) != nil }.map { $0.name.text }
+        Self.rowsOfOneFile.filter { $0.write(self) != nil }.map { $0.name.text }
+    }
+
+    private static let rowsOfOneFile = table.rows.filter { row in
+        AddOptions.namesOfOneFile.contains(row.name.text)
     }
 
     /// The names of the options that describe one file.

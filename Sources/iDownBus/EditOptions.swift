@@ -101,6 +101,21 @@ extension EditOptions {
 
     /// The given options as `a{sv}`.
     public var dictionary: [String: Value] { Self.table.dictionary(of: self) }
+
+    /// The names of the options that a completed task takes.
+    package static let namesForCompleted: Set = [
+        "directory", "filename", "priority", "checksum", "when-done",
+    ]
+
+    /// The names of the given options that describe one file, so that only one task can have them.
+    ///
+    /// Options that are removed are not among them, because any number of tasks can lose them.
+    package var keysOfOneFile: [String] {
+        let kept = dictionary.filter { $1 != Clearable(rawValue: $0)?.emptyValue }
+        return Self.table.names.filter { name in
+            kept[name] != nil && (name == "url" || AddOptions.namesOfOneFile.contains(name))
+        }
+    }
 }
 
 extension EditOptions.Clearable {

@@ -58,8 +58,5 @@ extension DownloadList {
 
 extension AddOptions {
     /// Whether an option is for a single file or a single call, so that only one URL can have it.
-    fileprivate var isForOneFile: Bool {
-        filename != nil || checksum != nil || !mirrors.isEmpty || expectedSize != nil
-            || token != nil
-    }
+    fileprivate var isForOneFile: Bool { token != nil || !keysOfOneFile.isEmpty }
 }

@@ -168,7 +168,7 @@ private struct Option {
     /// Whether it describes a single file, so that it is allowed for one download only.
     var isOfOneFile: Bool { AddOptions.namesOfOneFile.contains(name) }
     /// Whether it can be changed after the file is complete.
-    var isForFile: Bool { TaskEdit.Option(rawValue: name)?.isAccepted(in: .completed) == true }
+    var isForFile: Bool { EditOptions.namesForCompleted.contains(name) }
 
     /// Makes an option.
     ///

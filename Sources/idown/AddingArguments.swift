@@ -70,11 +70,7 @@ struct AddingArguments: ParsableArguments {
 
     /// The name of a given option that is about a single file, so that only one URL is allowed; nil
     /// for none.
-    var optionOfOneFile: String? {
-        if output != nil { return "--output" }
-        if request.checksum != nil { return "--checksum" }
-        return mirror.isEmpty ? nil : "--mirror"
-    }
+    var optionOfOneFile: String? { values.keysOfOneFile.first.map(AddOptions.argument) }
 
     /// The name of a given option that is about the transfer or the written file, so that a probe
     /// cannot use it; nil for none.
@@ -108,19 +104,26 @@ extension AddingArguments {
     /// - Throws: `ValidationError` for a header that is not valid; `ExitCode` after telling that a
     ///   file cannot be read.
     func options(folder usual: String? = nil, isPaused: Bool = false) throws -> AddOptions {
-        var options = AddOptions()
+        var options = values
         options.directory = try (directory ?? usual).map(WorkingFolder.absolute)
-        options.filename = output
-        request.fill(&options)
         options.paused = isPaused ? true : nil
-        options.connections = connections
-        options.mirrors = mirror
         options.headers = try request.headers()
-        options.token = token
-        options.whenDone = whenDone
         if let value = request.cookies.value {
             options.headers = try Self.adding(value, to: options.headers)
         }
+        return options
+    }
+
+    /// The options as the service takes them, but for the folder, the headers and the cookies, which
+    /// can be wrong.
+    private var values: AddOptions {
+        var options = AddOptions()
+        options.filename = output
+        request.fill(&options)
+        options.connections = connections
+        options.mirrors = mirror
+        options.token = token
+        options.whenDone = whenDone
         return options
     }
 
@@ -144,5 +147,16 @@ extension AddingArguments {
             throw ValidationError("cookies are given twice: by --header and by another option")
         }
         return headers + [AddOptions.Header(name: "Cookie", value: cookies)]
+    }
+}
+
+extension AddOptions {
+    /// Returns how the command line names an option of the contract.
+    static func argument(_ name: String) -> String {
+        switch name {
+        case "filename": "--output"
+        case "mirrors": "--mirror"
+        default: "--\(name)"
+        }
     }
 }

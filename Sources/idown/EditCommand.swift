@@ -85,16 +85,6 @@ struct EditCommand: AsyncParsableCommand {
         }
     }
 
-    /// The name of a given option that is about a single file, so that only one task is allowed;
-    /// nil for none.
-    private var optionOfOneTask: String? {
-        if url != nil { return "--url" }
-        if output != nil { return "--output" }
-        if request.checksum?.isEmpty == false { return "--checksum" }
-        if let expectedSize, expectedSize > 0 { return "--expected-size" }
-        return mirror.contains { !$0.isEmpty } ? "--mirror" : nil
-    }
-
     func run() async throws {
         let selection = try change.selected.selection()
         let options = try options()
@@ -102,8 +92,10 @@ struct EditCommand: AsyncParsableCommand {
         guard request.cookies.path != nil || !options.dictionary.isEmpty else {
             throw ValidationError("give what to change, such as --priority, --limit or --url")
         }
-        if let option = optionOfOneTask, selection.plainIDs?.count != 1 {
-            throw ValidationError("\(option) is for a single download, named by its ID")
+        if let name = options.keysOfOneFile.first, selection.plainIDs?.count != 1 {
+            throw ValidationError(
+                "\(AddOptions.argument(name)) is for a single download, named by its ID"
+            )
         }
         let file = try request.cookies.file()
         try await Service.use { client in
@@ -202,15 +194,10 @@ enum FinishedFileChoice: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension EditOptions {
-    /// The names of the options that a completed task takes (version 2 of the contract).
-    private static let lasting: Set = [
-        "priority", "directory", "filename", "checksum", "when-done",
-    ]
-
     /// Whether the service refuses these options for a task in this state.
     fileprivate func isRefused(in state: TaskProperties.State) -> Bool {
         switch state {
-        case .completed: !Self.lasting.isSuperset(of: dictionary.keys)
+        case .completed: !Self.namesForCompleted.isSuperset(of: dictionary.keys)
         case .cancelled: url != nil
         default: false
         }

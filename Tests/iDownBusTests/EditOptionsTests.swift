@@ -36,6 +36,19 @@ import Testing
         #expect(try EditOptions(options.dictionary) == options)
     }
 
+    @Test func `an option of one file is for one task, unless it is removed`() {
+        var options = EditOptions()
+        options.values.priority = 1
+        options.values.checksum = ""
+        options.values.expectedSize = 0
+        options.cleared = [.mirrors]
+        #expect(options.keysOfOneFile == [])
+        options.url = "https://e.org/"
+        options.values.filename = "f"
+        options.values.checksum = "md5=00"
+        #expect(options.keysOfOneFile == ["url", "filename", "checksum"])
+    }
+
     @Test func `options of a new download alone are unknown`() {
         for key in ["paused", "token", "nonsense"] {
             let error = #expect(throws: ManagerError.self) {

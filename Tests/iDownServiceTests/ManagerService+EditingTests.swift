@@ -78,6 +78,8 @@ import iDownloader
         defer { server.stop() }
         let table = try Self.table()
         #expect(table.map(\.option).sorted() == EditOptions.table.names.sorted())
+        let lasting = table.filter { $0.states.contains("completed") }.map(\.option)
+        #expect(Set(lasting) == EditOptions.namesForCompleted)
         try await withService { scene in
             let client = scene.client
             var paused = AddOptions()

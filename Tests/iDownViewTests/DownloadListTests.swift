@@ -134,6 +134,41 @@ struct DownloadListTests {
         #expect(parts.map(\.lines) == [[2], [4], [6], [8], [10]])
     }
 
+    @Test func `an entry takes over every option that it does not give itself`() {
+        var given = AddOptions()
+        given.directory = "/given"
+        given.filename = "a.iso"
+        given.paused = true
+        given.priority = -2
+        given.connections = 3
+        given.speedLimit = 1000
+        given.headers = [.init(name: "X-Key", value: "1")]
+        given.referrer = "https://example.org/"
+        given.userAgent = "Agent/1"
+        given.cookies = "a=b"
+        given.token = "one call"
+        given.onExisting = .fail
+        given.mirrors = ["https://m.example/7"]
+        given.checksum = "md5=00"
+        given.expectedSize = 7
+        given.retryFor = 60
+        given.whenDone = .open
+        // An option that is new has to be given here, and to be taken over.
+        #expect(given.dictionary.count == Mirror(reflecting: given).children.count)
+        var entry = DownloadList.Entry(line: 1, url: "http://a/", options: AddOptions())
+        entry.complete(from: given) { $0 }
+        given.token = nil
+        #expect(entry.options == given)
+
+        var own = AddOptions()
+        own.headers = [.init(name: "x-key", value: "2")]
+        own.priority = 0
+        entry = DownloadList.Entry(line: 1, url: "http://a/", options: own)
+        entry.complete(from: given) { $0 }
+        #expect(entry.options.headers == own.headers)
+        #expect(entry.options.priority == 0)
+    }
+
     @Test func `an exported task is read back with the same values`() throws {
         var task = TaskProperties.running
         task.url = "https://example.org/download?id=7"
