@@ -152,17 +152,19 @@ extension Coordinator {
     func reasons(for id: TaskID) async throws -> [Reason] {
         try await Explanation(of: try await task(id), in: self).reasons
     }
+}
 
+extension Engine {
     /// Looks at something in a folder, for a limited time.
     ///
     /// - Returns: what was found; nil where the folder's disk does not answer within `limit`.
     /// - Throws: what `body` throws.
     func look<Value: Sendable, Failure: Error>(
         in directory: String,
-        _ limit: Duration,
+        _ limit: Duration = Coordinator.longestLook,
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
-        guard engine.disk.fileSystem(of: directory) != nil else { return try await body() }
+        guard disk.fileSystem(of: directory) != nil else { return try await body() }
         return try await withTimeLimit(limit, body)
     }
 }

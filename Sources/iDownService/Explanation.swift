@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Executors
 import iDownData
 import iDownState
 import iDownloader
@@ -54,7 +53,8 @@ struct Explanation {
             }
         if let needed = record.failure?.neededSpace, record.state == .waiting(.space),
             // Explain is answered soon, even if the disk hangs.
-            let free = await withTimeLimit(
+            let free = await engine.look(
+                in: record.request.directory,
                 .milliseconds(300),
                 { await engine.freeSpace(in: record.request.directory)?.bytes }
             ) ?? nil

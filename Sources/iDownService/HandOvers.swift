@@ -182,7 +182,7 @@ final class HandOvers {
     ) async throws {
         let (engine, directory) = (coordinator.engine, wish.request.directory)
         let rest = max(.zero, deadline - coordinator.time.now)
-        let look = await coordinator.look(in: directory, rest) {
+        let look = await engine.look(in: directory, rest) {
             await engine.freeSpace(in: directory)
         }
         let total = answer.version.total

@@ -2,7 +2,6 @@
 
 import Curl
 import DBus
-import Executors
 import iDownBus
 import iDownData
 import iDownState
@@ -125,7 +124,7 @@ extension ManagerService {
     /// Refuses to move a finished file that is gone, before any other change is stored.
     private func checkPresence(of record: TaskRecord) async throws {
         let engine = engine
-        let isGone = await withTimeLimit(Coordinator.longestLook) {
+        let isGone = await engine.look(in: record.request.directory) {
             await engine.isGone(fileOf: record)
         }
         // A move that another call has begun may have taken it along.
@@ -210,8 +209,7 @@ extension ManagerService {
             throw Refusal.unfinished(record.state.kind)
         }
         let engine = engine
-        let limit = Coordinator.longestLook
-        let found = try await coordinator.look(in: record.request.directory, limit) {
+        let found = try await engine.look(in: record.request.directory) {
             try await engine.open(record, for: owner)
         }
         guard let found else { throw ServiceRefusal.diskIsStuck }

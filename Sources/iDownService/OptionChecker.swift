@@ -223,7 +223,7 @@ struct OptionChecker: Sendable {
         own: LocalFile? = nil
     ) async throws -> Bool {
         let engine = engine
-        let isTaken = await withTimeLimit(Coordinator.longestLook) {
+        let isTaken = await engine.look(in: directory) {
             await engine.isTaken(name, in: directory, own: own)
         }
         guard let isTaken else { throw ServiceRefusal.diskIsStuck }

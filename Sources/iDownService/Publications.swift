@@ -57,7 +57,7 @@ final class Publications {
         let open = try? await coordinator.store.read { try $0.tasksToPublish() }
         for record in open ?? [] where ids.contains(record.id) && !record.isPublishing {
             let (engine, limit) = (coordinator.engine, Coordinator.longestPause)
-            let found = await coordinator.look(in: record.request.directory, limit) {
+            let found = await engine.look(in: record.request.directory, limit) {
                 await engine.settlePublication(of: record, isGivenUp: areGivenUp)
             }
             guard let found else { return false }

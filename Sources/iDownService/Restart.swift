@@ -95,7 +95,7 @@ final class Restart {
         guard !hanging.contains(device) else { return nil }
         // Clients wait for the service meanwhile.
         let limit = max(.seconds(1), Coordinator.longestLook / (hanging.count + 1))
-        let found = await coordinator.look(in: directory, limit, body)
+        let found = await coordinator.engine.look(in: directory, limit, body)
         if found == nil {
             coordinator.log.warning("the folder of task \(record.id) does not answer")
             hanging.insert(device)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
-import Executors
 import iDownBus
 package import iDownData
 package import iDownSettings
@@ -65,7 +64,7 @@ final class SettingsControl {
         case .proxy where !Engine.isProxy(text): setting.form
         case .noProxy where !HeaderRules.isFieldValue(text): setting.form
         case .cookieFile:
-            await withTimeLimit(Coordinator.longestLook) { await engine.isFolder(text) } == true
+            await engine.look(in: text) { await engine.isFolder(text) } == true
                 ? "the path of a file, not of a folder" : nil
         default: nil
         }

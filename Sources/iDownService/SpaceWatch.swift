@@ -99,9 +99,7 @@ final class SpaceWatch {
             let found =
                 stuckDevices.contains(device)
                 ? nil
-                : await coordinator.look(in: directory, Coordinator.longestLook) {
-                    await engine.freeSpace(in: directory)
-                }
+                : await engine.look(in: directory) { await engine.freeSpace(in: directory) }
             guard let space = found else {
                 stuckDevices.insert(device)
                 stuck.insert(directory)
