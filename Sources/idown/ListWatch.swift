@@ -36,6 +36,8 @@ struct ListWatch {
     /// The calls that the user's keys have caused.
     private var requests: [Task<Void, Never>] = []
     private var isRedrawDue = false
+    /// Reads in a row without a byte: a terminal that is gone is always readable, but gives none.
+    private var emptyReads = 0
     /// Follows the list; ends by itself if the list cannot be loaded.
     private var follower: Task<Void, Never>?
     /// Whether the service has left and is not back yet.
@@ -89,20 +91,10 @@ struct ListWatch {
     private mutating func loop(_ terminal: inout CursesScreen) async -> End {
         load()
         draw(terminal)
-        // A terminal that is gone is always readable, but gives no byte.
-        var emptyReads = 0
         for await item in news {
             switch item {
             case .sign(.input):
-                let reads = terminal.reads
-                while let key = terminal.nextKey() {
-                    for request in screen.press(key) {
-                        guard request != .quit else { return .quit }
-                        ask(request)
-                    }
-                }
-                emptyReads = terminal.reads == reads ? emptyReads + 1 : 0
-                guard emptyReads < Self.mostEmptyReads else { return .signal(SIGHUP) }
+                if let end = readKeys(&terminal) { return end }
                 draw(terminal)
                 signals.resume()
             case .sign(.resized):
@@ -121,21 +113,8 @@ struct ListWatch {
                 draw(terminal)
             case .sign(.ended(let number)): return .signal(number)
             case .list(let news):
-                let before = shownTask
                 let wasLoading = screen.list.content() == .loading
-                screen.list.apply(news)
-                if shownTask != before { lookAtDetails() }
-                var isVisible = true
-                switch news {
-                case .left:
-                    hasLost = true
-                    screen.fail("the service has ended; R starts it again")
-                case .whole where hasLost:
-                    hasLost = false
-                    screen.succeed("the service is back")
-                case .page([]), .removed([]), .whole, .came: isVisible = false
-                default: break
-                }
+                let isVisible = apply(news)
                 if wasLoading, screen.list.content() != .loading {
                     draw(terminal)
                 } else if isVisible {
@@ -160,6 +139,37 @@ struct ListWatch {
             }
         }
         return .lost("the session bus went away; the downloads go on without it")
+    }
+
+    /// Carries out the keys that were pressed; returns how the list ends, if it does.
+    private mutating func readKeys(_ terminal: inout CursesScreen) -> End? {
+        let reads = terminal.reads
+        while let key = terminal.nextKey() {
+            for request in screen.press(key) {
+                guard request != .quit else { return .quit }
+                ask(request)
+            }
+        }
+        emptyReads = terminal.reads == reads ? emptyReads + 1 : 0
+        return emptyReads < Self.mostEmptyReads ? nil : .signal(SIGHUP)
+    }
+
+    /// Applies news to the list; returns whether the user may see a change.
+    private mutating func apply(_ news: ListNews) -> Bool {
+        let before = shownTask
+        screen.list.apply(news)
+        if shownTask != before { lookAtDetails() }
+        switch news {
+        case .left:
+            hasLost = true
+            screen.fail("the service has ended; R starts it again")
+        case .whole where hasLost:
+            hasLost = false
+            screen.succeed("the service is back")
+        case .page([]), .removed([]), .whole, .came: return false
+        default: break
+        }
+        return true
     }
 
     /// More than a single Esc causes, which reads as nothing while it may begin a longer key.

@@ -77,131 +77,27 @@ struct TaskWatch {
             Task { await reportInterrupts(to: continuation) },
         ]
         defer { for source in sources { source.cancel() } }
-        var ids = ids
-        var list = LiveList()
-        // The tasks as they are or, once they have ended, as they were at their ends; a task that
-        // was removed before its end is not in it.
-        var known: [String: TaskProperties] = [:]
-        var open = Set(ids)
-        var isServiceStopped = false
-        func result(isInterrupted: Bool = false) -> Result {
-            Result(
-                ends: ids.map { TaskEnd(task: known[$0], id: $0) },
-                isInterrupted: isInterrupted,
-                isServiceStopped: isServiceStopped
-            )
-        }
-        func settle(_ id: String, _ task: TaskProperties?) async throws(ManagerError) {
-            guard let task else {
-                // A task that was removed after its end counts with this end.
-                if known[id]?.hasEnded != true { known[id] = nil }
-                open.remove(id)
-                return display.show(id, known[id])
-            }
-            list.apply(.page([task]))
-            known[id] = task
-            display.show(id, task)
-            guard task.hasEnded else { return }
-            open.remove(id)
-            guard task.state == .completed, !task.listedTasks.isEmpty,
-                let place = ids.firstIndex(of: id)
-            else { return }
-            // Tasks that the metalink listed may have been removed since.
-            let new = task.listedTasks.filter { !ids.contains($0) }
-            let listed = try await client.current(new).filter { $0.task != nil }
-            for case (let id, let file?) in listed where file.state == .paused {
-                // A metalink does not continue what the user has paused.
-                Output.talk("Download \(id) is paused; to continue it: idown resume \(id)")
-            }
-            guard !listed.isEmpty else { return }
-            ids.replaceSubrange(place...place, with: listed.map(\.id))
-            open.formUnion(listed.map(\.id))
-            for (id, task) in listed { try await settle(id, task) }
-        }
-        // Tasks are read again, because signals give their URLs without the query, and because
-        // another program may have restarted them.
-        func settle(_ ids: [String]) async throws(ManagerError) {
-            for (id, task) in try await client.current(ids) { try await settle(id, task) }
-        }
-        for task in tasks { try await settle(task.id, task) }
+        var course = Course(ids: ids, client: client, items: continuation)
+        defer { course.cancel() }
+        for task in tasks { try await course.settle(task.id, task, &display) }
         let read = Set(tasks.map(\.id))
-        try await settle(self.ids.filter { !read.contains($0) })
-        guard !open.isEmpty else { return result() }
-        var clock: Task<Void, Never>?
-        defer { clock?.cancel() }
-        func drawSoon() {
-            guard display.isOwed, clock == nil else { return }
-            clock = Task {
-                try? await Task.sleep(for: .seconds(DrawingPace.shortestInterval))
-                continuation.yield(.drawing)
-            }
-        }
-        drawSoon()
-        var sentry: Sentry?
-        var sentries = 0
-        defer { sentry?.task.cancel() }
-        func postSentry() {
-            guard sentry.map({ !open.contains($0.id) }) ?? true, let id = open.first else { return }
-            sentries += 1
-            sentry = Sentry(number: sentries, id: id, over: client, reportingTo: continuation)
-        }
-        postSentry()
+        try await course.settle(ids.filter { !read.contains($0) }, &display)
+        guard !course.open.isEmpty else { return course.result() }
+        if display.isOwed { course.drawSoon() }
+        course.postSentry()
         for await item in items {
             switch item {
-            case .news(let news):
-                var ended: [String] = []
-                for change in list.apply(news) {
-                    guard let id = (change.new ?? change.old)?.id, open.contains(id) else {
-                        continue
-                    }
-                    if let task = change.new { known[id] = task }
-                    if let task = change.new, !task.hasEnded {
-                        display.show(id, task)
-                    } else {
-                        ended.append(id)
-                    }
-                }
-                try await settle(ended)
-                switch news {
-                case .came:
-                    isServiceStopped = false
-                    sentry?.task.cancel()
-                    sentry = nil
-                case .whole:
-                    // Another list may not have them.
-                    try await settle(ids.filter { open.contains($0) && list.tasks[$0] == nil })
-                case .anew, .page, .added, .event, .changed, .removed, .left: break
-                }
-                postSentry()
+            case .news(let news): try await course.apply(news, &display)
             case .answered(let number, let error):
-                // The answer of an earlier service may arrive after its successor has come.
-                guard let last = sentry, last.number == number else { break }
-                switch error {
-                case let error? where error.code == .stopping:
-                    isServiceStopped = true
-                    display.end()
-                    Output.talk(
-                        "The service has stopped; the downloads go on with its next start:"
-                            + " idown service start"
-                    )
-                case let error? where error.isUnreachable && error.code != .disconnected:
-                    let tasks = try await client.current([last.id], startsService: true)
-                    for (id, task) in tasks where open.contains(id) { try await settle(id, task) }
-                    sentry = nil
-                // The news tell how the task has ended.
-                case nil: sentry = nil
-                case let error? where error.code == .noSuchTask: sentry = nil
-                // The news end with the bus; a service that refuses the call is not asked again.
-                default: break
-                }
+                try await course.take(error, ofSentry: number, &display)
             case .drawing:
-                clock = nil
+                course.clock = nil
                 display.drawAgain()
-            case .interrupted: return result(isInterrupted: true)
+            case .interrupted: return course.result(isInterrupted: true)
             case .lost(let error): throw error
             }
-            if open.isEmpty { return result() }
-            drawSoon()
+            if course.open.isEmpty { return course.result() }
+            if display.isOwed { course.drawSoon() }
         }
         throw ManagerError(
             .disconnected,
@@ -294,6 +190,160 @@ extension TaskWatch {
                     items.yield(.answered(number, error))
                 }
             }
+        }
+    }
+
+    /// How far a watch has come.
+    private struct Course {
+        /// The tasks in the order of the IDs, with a metalink replaced by the tasks that it lists.
+        private var ids: [String]
+        /// The tasks that have not ended.
+        private(set) var open: Set<String>
+        /// Yields `.drawing` when it is time to draw; nil where nothing is to be drawn.
+        var clock: Task<Void, Never>?
+        /// The tasks as they are or, once they have ended, as they were at their ends; a task that
+        /// was removed before its end is not in it.
+        private var known: [String: TaskProperties] = [:]
+        private var list = LiveList()
+        private var isServiceStopped = false
+        private var sentry: Sentry?
+        private var sentries = 0
+        private let client: ManagerClient
+        private let items: AsyncStream<Item>.Continuation
+
+        init(ids: [String], client: ManagerClient, items: AsyncStream<Item>.Continuation) {
+            (self.ids, self.client, self.items) = (ids, client, items)
+            open = Set(ids)
+        }
+
+        func result(isInterrupted: Bool = false) -> TaskWatch.Result {
+            TaskWatch.Result(
+                ends: ids.map { TaskEnd(task: known[$0], id: $0) },
+                isInterrupted: isInterrupted,
+                isServiceStopped: isServiceStopped
+            )
+        }
+
+        func cancel() {
+            clock?.cancel()
+            sentry?.task.cancel()
+        }
+
+        /// Reads tasks again, because signals give their URLs without the query, and because another
+        /// program may have restarted them.
+        mutating func settle(
+            _ ids: [String],
+            _ display: inout ProgressDisplay
+        ) async throws(ManagerError) {
+            for (id, task) in try await client.current(ids) { try await settle(id, task, &display) }
+        }
+
+        /// Notes a task as it was read; nil for one that is no longer in the list.
+        mutating func settle(
+            _ id: String,
+            _ task: TaskProperties?,
+            _ display: inout ProgressDisplay
+        ) async throws(ManagerError) {
+            guard let task else {
+                // A task that was removed after its end counts with this end.
+                if known[id]?.hasEnded != true { known[id] = nil }
+                open.remove(id)
+                return display.show(id, known[id])
+            }
+            list.apply(.page([task]))
+            known[id] = task
+            display.show(id, task)
+            guard task.hasEnded else { return }
+            open.remove(id)
+            guard task.state == .completed, !task.listedTasks.isEmpty,
+                let place = ids.firstIndex(of: id)
+            else { return }
+            // Tasks that the metalink listed may have been removed since.
+            let new = task.listedTasks.filter { !ids.contains($0) }
+            let listed = try await client.current(new).filter { $0.task != nil }
+            for case (let id, let file?) in listed where file.state == .paused {
+                // A metalink does not continue what the user has paused.
+                Output.talk("Download \(id) is paused; to continue it: idown resume \(id)")
+            }
+            guard !listed.isEmpty else { return }
+            ids.replaceSubrange(place...place, with: listed.map(\.id))
+            open.formUnion(listed.map(\.id))
+            for (id, task) in listed { try await settle(id, task, &display) }
+        }
+
+        /// Applies news of the list.
+        mutating func apply(
+            _ news: ListNews,
+            _ display: inout ProgressDisplay
+        ) async throws(ManagerError) {
+            var ended: [String] = []
+            for change in list.apply(news) {
+                guard let id = (change.new ?? change.old)?.id, open.contains(id) else { continue }
+                if let task = change.new { known[id] = task }
+                if let task = change.new, !task.hasEnded {
+                    display.show(id, task)
+                } else {
+                    ended.append(id)
+                }
+            }
+            try await settle(ended, &display)
+            switch news {
+            case .came:
+                isServiceStopped = false
+                sentry?.task.cancel()
+                sentry = nil
+            case .whole:
+                // Another list may not have them.
+                let missing = ids.filter { open.contains($0) && list.tasks[$0] == nil }
+                try await settle(missing, &display)
+            case .anew, .page, .added, .event, .changed, .removed, .left: break
+            }
+            postSentry()
+        }
+
+        /// Finds out from the answer of a sentry how the service has ended.
+        mutating func take(
+            _ error: ManagerError?,
+            ofSentry number: Int,
+            _ display: inout ProgressDisplay
+        ) async throws(ManagerError) {
+            // The answer of an earlier service may arrive after its successor has come.
+            guard let last = sentry, last.number == number else { return }
+            switch error {
+            case let error? where error.code == .stopping:
+                isServiceStopped = true
+                display.end()
+                Output.talk(
+                    "The service has stopped; the downloads go on with its next start:"
+                        + " idown service start"
+                )
+            case let error? where error.isUnreachable && error.code != .disconnected:
+                let tasks = try await client.current([last.id], startsService: true)
+                for (id, task) in tasks where open.contains(id) {
+                    try await settle(id, task, &display)
+                }
+                sentry = nil
+            // The news tell how the task has ended.
+            case nil: sentry = nil
+            case let error? where error.code == .noSuchTask: sentry = nil
+            // The news end with the bus; a service that refuses the call is not asked again.
+            default: break
+            }
+        }
+
+        mutating func drawSoon() {
+            guard clock == nil else { return }
+            clock = Task { [items] in
+                try? await Task.sleep(for: .seconds(DrawingPace.shortestInterval))
+                items.yield(.drawing)
+            }
+        }
+
+        /// Has a sentry wait for a task that has not ended.
+        mutating func postSentry() {
+            guard sentry.map({ !open.contains($0.id) }) ?? true, let id = open.first else { return }
+            sentries += 1
+            sentry = Sentry(number: sentries, id: id, over: client, reportingTo: items)
         }
     }
 

@@ -14,105 +14,14 @@ extension Failure {
     init(_ outcome: TransferOutcome, hadBody: Bool, isHostKnown: Bool = false) {
         let words =
             outcome.message.hasSuffix(".") ? String(outcome.message.dropLast()) : outcome.message
-        let detail = words + "."
+        // In this order: an earlier one knows more of the cause.
         let failure =
-            Self.refusalOnTheWay(outcome) ?? Self.failureOfProxy(outcome, words, hadBody: hadBody)
-        if let failure {
-            self = failure
-            return
-        }
-        switch outcome.result {
-        case _ where outcome.isMisfit:
-            // The replies may fit together again on a new connection.
-            self.init(.networkReset, detail, isTransient: true)
-        case .localFailure:
-            self = .local(outcome.message)
-        case .failedInitialization where !outcome.isFromFileServer:
-            self = .local(outcome.message)
-        case .couldNotResolveHost:
-            self.init(
-                .networkDNS,
-                detail + " Check the host name in the URL and the network.",
-                isTransient: true
-            )
-        case .couldNotConnect:
-            self = .transient(.networkUnreachable, detail)
-        case .timedOut:
-            let code: FailureCode = hadBody ? .networkStalled : .networkTimeout
-            let what = hadBody ? "stopped sending" : "did not answer in time"
-            self = .transient(code, "The server \(what) (\(words)).")
-        // libcurl 7.88 has no code of its own for damaged chunks (lib/transfer.c,
-        // lib/http_chunks.c).
-        case _ where outcome.message.contains("chunked-encod"):
-            self = .transient(.serverBadResponse, "The server's answer is damaged (\(words)).")
-        case .ssh, .gotNothing, .sendError, .receiveError, .http2, .http2Stream,
-            .failedInitialization where !Self.endsSSH.contains(where: outcome.message.contains):
-            self = .transient(.networkReset, "The connection broke (\(words)).")
-        case .failedInitialization where outcome.message.contains(Self.lacksSFTP):
-            self.init(
-                .serverBadResponse,
-                "The host accepts the login, but has no SFTP. Use another URL, or ask the host's owner."
-            )
-        case .partialFile:
-            self = .transient(.serverTruncated, "The server's answer ended too early (\(words)).")
-        case .tlsConnect where Self.speaksNoTLS.contains(where: outcome.message.contains):
-            self.init(
-                .networkTLS,
-                "The server does not speak TLS at this port. Check "
-                    + (outcome.isFromFileServer
-                        ? "the port: ftps:// is for servers that begin with TLS, usually at port 990."
-                        : "whether the URL begins with http:// or has another port."),
-                // The login page of a captive network answers in clear text as well, and goes away.
-                isTransient: true
-            )
-        case .tlsConnect where outcome.message.hasPrefix("OpenSSL/"):
-            let reason = words.split(separator: ":").last.map(String.init) ?? words
-            let text = "No safe connection to the server can be made (\(reason))."
-            self = .transient(.networkTLS, text)
-        case .tlsConnect:
-            // A handshake that was cut; an untrusted certificate has another code.
-            self = .transient(.networkTLS, detail)
-        case .peerVerification where isHostKnown:
-            let text = "The connection would not be safe: the network may want a login first."
-            self = .transient(.networkTLS, detail + " " + text)
-        case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
-            self.init(
-                .networkTLS,
-                detail + " The connection would not be safe, so nothing was downloaded.",
-                // Where descriptors are short, the certificates cannot be read for a while.
-                isTransient: outcome.result == .badCertificateFile
-            )
-        case .remoteFileNotFound:
-            self.init(.serverNotFound, detail + " Check the URL, or \(Self.freshLink)")
-        case .remoteAccessDenied:
-            // FTP servers answer 550 for a missing folder as well.
-            self.init(outcome.status == 550 ? .serverNotFound : .serverForbidden, detail)
-        case .couldNotRetrieve, .commandRefused:
-            self.init(.serverFailed, detail)
-        case .loginDenied:
-            self.init(.serverAuthRequired, detail + " Store a login with `idown login URL`.")
-        case .badRequest where outcome.message.contains("not a valid proxy"):
-            self.init(.networkUnreachable, detail + " Set another with `idown config proxy URL`.")
-        case .badRequest:
-            self.init(.networkUnreachable, detail)
-        case .malformedURL:
-            self.init(.serverBadResponse, detail)
-        case .unsupportedProtocol, .weirdServerReply, .fileTooLarge:
-            self = .badResponse("cannot be read (\(words))")
-        case .badContentEncoding:
-            self.init(.serverBadResponse, detail + " Try later, or \(Self.freshLink)")
-        case .outOfMemory where !hadBody && outcome.firstByteTime > .zero:
-            // libcurl passes on whole lines only, so that the two causes cannot be told apart.
-            self = .transient(
-                .serverBadResponse,
-                "The server's answer has a header line of more than 100 KiB, or this computer has no"
-                    + " memory left for it."
-            )
-        case .outOfMemory:
-            self = .local(outcome.message)
-        default:
-            self = .transient(.networkReset, detail)
-        }
+            Self.refusalOnTheWay(outcome)
+            ?? Self.failureOfProxy(outcome, words, hadBody: hadBody)
+            ?? Self.failureOfConnection(outcome, words, hadBody: hadBody)
+            ?? Self.failureOfEncryption(outcome, words, isHostKnown: isHostKnown)
+            ?? Self.failureOfAnswer(outcome, words, hadBody: hadBody)
+        self = failure ?? .transient(.networkReset, words + ".")
     }
 
     /// The failure of a connection that ended before a head came.
@@ -144,6 +53,135 @@ extension Failure {
     /// Makes a failure that happened on this computer.
     private static func local(_ message: String) -> Failure {
         transient(.networkReset, "The transfer could not go on on this computer (\(message)).")
+    }
+}
+
+extension Failure {
+    /// Returns the failure to reach the host, or to stay connected; nil for any other outcome.
+    private static func failureOfConnection(
+        _ outcome: TransferOutcome,
+        _ words: String,
+        hadBody: Bool
+    ) -> Failure? {
+        let detail = words + "."
+        switch outcome.result {
+        case _ where outcome.isMisfit:
+            // The replies may fit together again on a new connection.
+            return Failure(.networkReset, detail, isTransient: true)
+        case .localFailure:
+            return .local(outcome.message)
+        case .failedInitialization where !outcome.isFromFileServer:
+            return .local(outcome.message)
+        case .couldNotResolveHost:
+            return Failure(
+                .networkDNS,
+                detail + " Check the host name in the URL and the network.",
+                isTransient: true
+            )
+        case .couldNotConnect:
+            return .transient(.networkUnreachable, detail)
+        case .timedOut:
+            let code: FailureCode = hadBody ? .networkStalled : .networkTimeout
+            let what = hadBody ? "stopped sending" : "did not answer in time"
+            return .transient(code, "The server \(what) (\(words)).")
+        // libcurl 7.88 has no code of its own for damaged chunks (lib/transfer.c,
+        // lib/http_chunks.c).
+        case _ where outcome.message.contains("chunked-encod"):
+            return .transient(.serverBadResponse, "The server's answer is damaged (\(words)).")
+        case .ssh, .gotNothing, .sendError, .receiveError, .http2, .http2Stream,
+            .failedInitialization where !Self.endsSSH.contains(where: outcome.message.contains):
+            return .transient(.networkReset, "The connection broke (\(words)).")
+        case .failedInitialization where outcome.message.contains(Self.lacksSFTP):
+            return Failure(
+                .serverBadResponse,
+                "The host accepts the login, but has no SFTP. Use another URL, or ask the host's owner."
+            )
+        case .partialFile:
+            return .transient(.serverTruncated, "The server's answer ended too early (\(words)).")
+        default: return nil
+        }
+    }
+
+    /// Returns the failure to make the connection safe; nil for any other outcome.
+    private static func failureOfEncryption(
+        _ outcome: TransferOutcome,
+        _ words: String,
+        isHostKnown: Bool
+    ) -> Failure? {
+        let detail = words + "."
+        switch outcome.result {
+        case .tlsConnect where Self.speaksNoTLS.contains(where: outcome.message.contains):
+            return Failure(
+                .networkTLS,
+                "The server does not speak TLS at this port. Check "
+                    + (outcome.isFromFileServer
+                        ? "the port: ftps:// is for servers that begin with TLS, usually at port 990."
+                        : "whether the URL begins with http:// or has another port."),
+                // The login page of a captive network answers in clear text as well, and goes away.
+                isTransient: true
+            )
+        case .tlsConnect where outcome.message.hasPrefix("OpenSSL/"):
+            let reason = words.split(separator: ":").last.map(String.init) ?? words
+            let text = "No safe connection to the server can be made (\(reason))."
+            return .transient(.networkTLS, text)
+        case .tlsConnect:
+            // A handshake that was cut; an untrusted certificate has another code.
+            return .transient(.networkTLS, detail)
+        case .peerVerification where isHostKnown:
+            let text = "The connection would not be safe: the network may want a login first."
+            return .transient(.networkTLS, detail + " " + text)
+        case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
+            return Failure(
+                .networkTLS,
+                detail + " The connection would not be safe, so nothing was downloaded.",
+                // Where descriptors are short, the certificates cannot be read for a while.
+                isTransient: outcome.result == .badCertificateFile
+            )
+        default: return nil
+        }
+    }
+
+    /// Returns the failure that the server's answer is; nil for any other outcome.
+    private static func failureOfAnswer(
+        _ outcome: TransferOutcome,
+        _ words: String,
+        hadBody: Bool
+    ) -> Failure? {
+        let detail = words + "."
+        switch outcome.result {
+        case .remoteFileNotFound:
+            return Failure(.serverNotFound, detail + " Check the URL, or \(Self.freshLink)")
+        case .remoteAccessDenied:
+            // FTP servers answer 550 for a missing folder as well.
+            return Failure(outcome.status == 550 ? .serverNotFound : .serverForbidden, detail)
+        case .couldNotRetrieve, .commandRefused:
+            return Failure(.serverFailed, detail)
+        case .loginDenied:
+            return Failure(.serverAuthRequired, detail + " Store a login with `idown login URL`.")
+        case .badRequest where outcome.message.contains("not a valid proxy"):
+            return Failure(
+                .networkUnreachable,
+                detail + " Set another with `idown config proxy URL`."
+            )
+        case .badRequest:
+            return Failure(.networkUnreachable, detail)
+        case .malformedURL:
+            return Failure(.serverBadResponse, detail)
+        case .unsupportedProtocol, .weirdServerReply, .fileTooLarge:
+            return .badResponse("cannot be read (\(words))")
+        case .badContentEncoding:
+            return Failure(.serverBadResponse, detail + " Try later, or \(Self.freshLink)")
+        case .outOfMemory where !hadBody && outcome.firstByteTime > .zero:
+            // libcurl passes on whole lines only, so that the two causes cannot be told apart.
+            return .transient(
+                .serverBadResponse,
+                "The server's answer has a header line of more than 100 KiB, or this computer has no"
+                    + " memory left for it."
+            )
+        case .outOfMemory:
+            return .local(outcome.message)
+        default: return nil
+        }
     }
 }
 
