@@ -251,7 +251,7 @@ final class EasyTransfer {
             return replies.read(bytes) ? bytes.count : refusal(of: bytes)
         }
         // Behind one name may be several servers: a kept connection would lead to the one that has
-        // failed again.
+        // failed again. libcurl keeps it where another stream of HTTP/2 still uses it.
         if bytes.count <= 2, easy.number(CURLINFO_RESPONSE_CODE) ?? 0 >= 500 {
             try? easy.set(CURLOPT_FORBID_REUSE, 1)
         }

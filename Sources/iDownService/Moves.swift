@@ -229,7 +229,7 @@ final class Moves {
         } catch {
             let isGivenUp = underWay[record.id]?.isGivenUp == true
             switch error {
-            case .vanished, .folderMoved, .otherDrive:
+            case .vanished, .folderMissing, .folderMoved, .otherDrive:
                 coordinator.log.notice(
                     "task \(record.id): a copy of its file stays on a drive that is not connected"
                 )

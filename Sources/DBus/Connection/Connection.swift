@@ -32,7 +32,8 @@ public actor Connection {
     var subscriptions: [Int: Subscription] = [:]
     var pendingReplies: [Int: PendingReply] = [:]
     let pendingCalls: PendingCalls
-    /// The senders that are watched, because they have calls that end when they leave the bus.
+    /// The senders that are watched until they leave the bus, because they have had calls that end
+    /// then.
     var watchedSenders: Set<BusName> = []
     /// The long answers that wait; first in, first out.
     var longAnswers: [LongAnswer] = []

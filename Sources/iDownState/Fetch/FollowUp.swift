@@ -5,7 +5,7 @@
 /// The host may refuse the request, because it still counts the connection of the useless answer.
 /// The next attempt then begins with this request, and does not get the useless answer again.
 struct FollowUp: Hashable, Sendable {
-    /// Nil where the last answer was of use.
+    /// Nil where the last answer was of use, and before the first.
     private(set) var ask: Ask?
     private var source = ""
     /// What is known of the file since that answer.

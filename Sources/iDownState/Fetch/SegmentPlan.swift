@@ -9,7 +9,7 @@
 package struct SegmentPlan: Hashable, Sendable {
     /// A smaller share is not worth a request of its own (256 KiB).
     package static let smallestShare: Int64 = 256 << 10
-    /// The bytes in flight on a connection whose speed is not known yet (64 KiB).
+    /// What a connection may have under way beyond what its speed tells (64 KiB).
     static let leastSafeZone: Int64 = 64 << 10
     /// A segment that is done sooner than this is left to its connection.
     package static let shortestHelp: Duration = .milliseconds(250)

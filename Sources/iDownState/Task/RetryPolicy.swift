@@ -80,7 +80,9 @@ package enum RetryPolicy {
             }
             return .retry(after: max(.zero, wish) + retryAfterSpread * jitter)
         }
-        let wait = ceiling(of: stretch.tries) * jitter
+        // A drive is waited for as long as eight tries may take, and nobody is spared by spreading
+        // them.
+        let wait = ceiling(of: stretch.tries) * (failure.code == .fileVanished ? 1 : jitter)
         return .retry(after: min(wait, left ?? wait))
     }
 

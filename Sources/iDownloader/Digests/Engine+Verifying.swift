@@ -112,7 +112,7 @@ extension FileError {
     /// The failure, with a message for a file that was complete.
     fileprivate var failureOfFinishedFile: Failure {
         switch self {
-        case .vanished, .notOurs, .shortened, .folderMoved, .otherDrive:
+        case .vanished, .notOurs, .shortened, .folderMissing, .folderMoved, .otherDrive:
             Failure(
                 .fileVanished,
                 "The finished file is not in its folder any more. Retry downloads it again."

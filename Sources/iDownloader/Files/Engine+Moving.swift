@@ -379,7 +379,7 @@ private struct FileMove: Sendable {
             }
         } catch {
             switch error {
-            case .vanished, .folderMoved: return nil
+            case .vanished, .folderMissing, .folderMoved: return nil
             case .system, .nameTaken, .notOurs, .shortened, .otherDrive: throw Unsettled()
             }
         }

@@ -9,8 +9,10 @@ package enum FileError: Error, Sendable {
     case system(Int32, StaticString)
     /// The name is taken; nothing was overwritten.
     case nameTaken
-    /// The file or folder is gone.
+    /// The file is gone.
     case vanished
+    /// The folder is not there; its drive may not be mounted.
+    case folderMissing
     /// Another file has the name of idown's file.
     case notOurs
     /// The file is shorter than what was written to it: another program has truncated it.
@@ -32,14 +34,16 @@ extension FileError {
     var isAbsence: Bool {
         switch self {
         case .vanished, .notOurs: true
-        case .system, .nameTaken, .shortened, .folderMoved, .otherDrive: false
+        case .system, .nameTaken, .shortened, .folderMissing, .folderMoved, .otherDrive: false
         }
     }
 
     /// Whether the file, or its folder, is gone.
     var isGone: Bool {
-        if case .folderMoved = self { return true }
-        return isAbsence
+        switch self {
+        case .folderMissing, .folderMoved: true
+        default: isAbsence
+        }
     }
 
     /// Whether the file system refuses a character of the name; it may take the name without
@@ -56,6 +60,13 @@ extension FileError {
             Failure(.fileExists, "A file with this name already exists. \(Failure.otherName)")
         case .vanished:
             Failure(.fileVanished, Self.gone)
+        case .folderMissing:
+            // A drive is often mounted a little after the service has started.
+            Failure(
+                .fileVanished,
+                Self.gone + " If it is on a drive, connect the drive.",
+                isTransient: true
+            )
         case .notOurs:
             Failure(
                 .fileVanished,
@@ -126,19 +137,7 @@ extension FileError {
         return "The system reports an error (\(operation): \(text)). Check the disk."
     }
 
-    fileprivate static let gone =
+    private static let gone =
         "There is no such file or folder. If a folder was deleted, make it again or choose another"
         + " one. Then try again."
-}
-
-extension Failure {
-    /// The failure of a task whose folder is missing: its drive may be about to be mounted, as after
-    /// a login, so that a few tries follow.
-    static var missingFolder: Failure {
-        Failure(
-            .fileVanished,
-            FileError.gone + " If the folder is on a drive, connect the drive.",
-            isTransient: true
-        )
-    }
 }

@@ -19,7 +19,7 @@ package final class OpenFolder: Sendable {
     /// - Parameters:
     ///   - path: the recorded path, with links resolved.
     ///   - fileSystem: makes the system calls.
-    /// - Throws: `vanished` if nothing is there; `folderMoved` if an element of the path has become
+    /// - Throws: `folderMissing` if nothing is there; `folderMoved` if an element of the path has become
     ///   a link or a file.
     package init(_ path: String, fileSystem: FileSystem) throws(FileError) {
         let descriptor: Descriptor
@@ -27,7 +27,7 @@ package final class OpenFolder: Sendable {
             descriptor = try fileSystem.open(path, in: AT_FDCWD, flags: O_RDONLY | O_DIRECTORY)
         } catch {
             switch error.errno {
-            case ENOENT: throw .vanished
+            case ENOENT: throw .folderMissing
             case ENOTDIR, ELOOP: throw .folderMoved
             default: throw error
             }

@@ -116,7 +116,7 @@ extension TargetFolder {
         case .system(EACCES, _), .system(EPERM, _):
             "You may not write into the folder. Choose another, or change its permissions."
         case .otherDrive: "A finished file stays on its file system. Choose a folder there."
-        case .system, .nameTaken, .vanished, .notOurs, .shortened:
+        case .system, .nameTaken, .vanished, .folderMissing, .notOurs, .shortened:
             "The folder cannot be used. \(error.failure.message)"
         }
     }

@@ -90,7 +90,7 @@ extension Engine {
             }
         } catch {
             switch error {
-            case .vanished, .notOurs, .folderMoved, .otherDrive:
+            case .vanished, .notOurs, .folderMissing, .folderMoved, .otherDrive:
                 return isGivenUp ? .partialFound(size: nil) : nil
             case .system, .nameTaken, .shortened: return nil
             }
@@ -138,7 +138,8 @@ extension Engine {
                 // All bytes are stored: the next attempt publishes the file under another name.
                 names.restore(file.name, in: directory, for: record.id)
                 return await measure(file, of: record)
-            case .vanished, .notOurs, .folderMoved: return .partialFound(size: nil)
+            case .vanished, .notOurs, .folderMissing, .folderMoved:
+                return .partialFound(size: nil)
             case .system, .shortened, .otherDrive: return nil
             }
         }

@@ -100,18 +100,15 @@ final class TargetFile {
     private func openedFolder() async throws(TransferEnd) -> OpenFolder {
         if let folder { return folder }
         let (system, directory) = (engine.fileSystem, job.request.directory)
-        let opened = try await disk { () throws(FileError) -> OpenFolder? in
-            do throws(FileError) {
-                return try OpenFolder(directory, fileSystem: system)
-            } catch {
-                guard case .vanished = error else { throw error }
-                return nil
-            }
+        let opened = try await disk { () throws(FileError) in
+            try OpenFolder(directory, fileSystem: system)
         }
-        guard let opened else { throw .failed(.missingFolder) }
         folder = opened
         return opened
     }
+
+    /// Makes sure that the folder is there.
+    func expectFolder() async throws(TransferEnd) { _ = try await openedFolder() }
 
     /// Closes the file, whose unsynced bytes cannot be relied upon.
     func close() { part = nil }

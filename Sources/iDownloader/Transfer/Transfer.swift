@@ -78,7 +78,11 @@ actor Transfer {
 
     /// Opens the file of an earlier attempt and checks how much of it counts.
     private func reopen() async throws(TransferEnd) {
-        guard let file = attempt.job.record.file else { return }
+        guard let file = attempt.job.record.file else {
+            // No server is asked a second time for what has no folder.
+            if attempt.job.record.tries > 0 { try await target.expectFolder() }
+            return
+        }
         let size = try await target.reopen()
         if let size, target.isPublished { return attempt.fetch.content.isWhole(size: size) }
         if let size {

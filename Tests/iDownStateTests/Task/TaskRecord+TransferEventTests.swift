@@ -156,6 +156,21 @@ import Testing
         #expect(record.state == .waiting(.retry(at: Sample.now.advanced(by: .seconds(30)))))
     }
 
+    @Test func `what a host has failed does not count against a missing drive`() throws {
+        var record = try Situation.downloading.record()
+        record.tries = RetryPolicy.tries + 4
+        record.hostHasAnswered = true
+        record.failure = Sample.reset
+        let drive = Failure(.fileVanished, "no drive", isTransient: true)
+        report(.failed(drive), to: &record)
+        #expect(record.state.isBackOff)
+        #expect(record.tries == 1)
+        _ = record.apply(.retryDue, at: Sample.now, jitter: 0)
+        _ = record.apply(.slotGranted(order: 1), at: Sample.now, jitter: 0)
+        report(.failed(drive), to: &record)
+        #expect(record.tries == 2)
+    }
+
     @Test(arguments: [Sample.reset, Sample.missing, Sample.vanished])
     func `a failure keeps the bytes on disk`(failure: Failure) throws {
         var record = try Situation.downloading.record()

@@ -46,6 +46,29 @@ import iDownloader
         }
     }
 
+    /// Small ones come in one go, and are made by other code than large ones.
+    @Test(arguments: [1000, 3 << 20])
+    func `a new file waits for its folder, and asks its server once meanwhile`(
+        size: Int64
+    ) async throws {
+        let content = TestContent(seed: 5, count: size)
+        try await withServer({ ServedFile(content).answer(to: $0) }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                #expect(rename(site.folder, site.folder + ".aside") == 0)
+                for _ in 0..<3 {
+                    try await site.run(journal)
+                    #expect(journal.record.failure?.code == .fileVanished)
+                    #expect(journal.record.state.isBackOff)
+                }
+                #expect(server.requests.count == 1)
+                #expect(rename(site.folder + ".aside", site.folder) == 0)
+                try await site.run(journal)
+                expectComplete(content, site, journal)
+            }
+        }
+    }
+
     @Test func `a drive that has another number now has the file all the same`() async throws {
         try await onAnotherDrive { site, journal in
             let event = await site.engine.measurePartial(of: journal.record)
