@@ -99,14 +99,7 @@ extension FaultServer {
     }
 
     /// Starts a server on which every target is a file of these bytes.
-    package static func serving(
-        file bytes: [UInt8],
-        etag: String? = "\"v1\"",
-        lastModified: String? = nil,
-        ranges: Bool = true
-    ) throws(StartFailure) -> FaultServer {
-        var file = ServedFile(TestContent(bytes), entityTag: etag, lastModified: lastModified)
-        file.acceptsRanges = ranges
-        return try serving(file)
+    package static func serving(file bytes: [UInt8]) throws(StartFailure) -> FaultServer {
+        try serving(ServedFile(TestContent(bytes)))
     }
 }

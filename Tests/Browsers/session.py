@@ -29,14 +29,14 @@ def wait(condition, what, seconds=15):
     return value
 
 
-class Anew:
-    """A failed test may have left any state, or no program: the next one gets another."""
+class RestartAfterFailure:
+    """Starts the program under test again after each failed test, which may have left any state."""
 
     def run(self, result=None):
         before = len(result.failures) + len(result.errors)
         super().run(result)
         if len(result.failures) + len(result.errors) > before:
-            self.start_anew()
+            self.restart()
         return result
 
 
@@ -170,6 +170,18 @@ class Session:
     def kill_service(self):
         for pid in self.service():
             kill(pid)
+
+    @contextlib.contextmanager
+    def hung_service(self):
+        """Stops the service for the time of a block: it keeps its name and answers nothing."""
+        stopped = self.service()
+        for pid in stopped:
+            kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in stopped:
+                kill(pid, signal.SIGCONT)
 
     def clear(self):
         """Empties the list and both folders."""

@@ -12,14 +12,14 @@ import time
 import unittest
 
 from browsers import Chromium, Firefox
-from session import EXTENSION, Anew, Session, arguments, kill, wait
+from session import EXTENSION, RestartAfterFailure, Session, arguments, kill, wait
 from website import MIB, File, Site
 
 KILLS = int(os.environ.get("KILLS") or 6)
 SEED = int(os.environ.get("SEED") or time.time_ns() % 10**6)
 
 
-class Steps(Anew):
+class Steps(RestartAfterFailure):
     """What a case does; each has a page with a link, whose file nobody else asks for."""
 
     @classmethod
@@ -48,7 +48,7 @@ class Steps(Anew):
                 child.wait()
             raise
 
-    def start_anew(self):
+    def restart(self):
         try:
             self.browser.kill()
             # Scripts of another version.
@@ -60,7 +60,7 @@ class Steps(Anew):
             self.browser.forget()
             self.session.clear()
         except Exception as error:
-            print(f"nothing to go on with: {error}")
+            print(f"no browser for the next test: {error}")
 
     @classmethod
     def again(cls, **options):
@@ -72,6 +72,10 @@ class Steps(Anew):
         cls.browser.close()
 
     def setUp(self):
+        self.take_new_name()
+
+    def take_new_name(self):
+        """Gives the next file a path that no other file has."""
         type(self).last += 1
         self.name = f"/f{self.last}"
 
@@ -379,8 +383,7 @@ class Cases(Steps):
             run("document.getElementById('leave').click()")
             wait(lambda: "127.0.0.1" in self.left_sites(), "the site left")
         self.session.clear()
-        type(self).last += 1
-        self.name = f"/f{self.last}"
+        self.take_new_name()
         file = self.serve()
         self.click_file()
         self.expect_browser(file)
@@ -390,8 +393,7 @@ class Cases(Steps):
             self.assertIn("again", run("document.getElementById('leave').textContent"))
             run("document.getElementById('leave').click()")
             wait(lambda: "127.0.0.1" not in self.left_sites(), "the site taken again")
-        type(self).last += 1
-        self.name = f"/f{self.last}"
+        self.take_new_name()
         file = self.serve()
         self.click_file()
         self.expect_idown(file)
@@ -602,8 +604,7 @@ class Cases(Steps):
         self.assertTrue(stopped)
         for pid in stopped:
             kill(pid, signal.SIGSTOP)
-        type(self).last += 1
-        self.name = f"/f{self.last}"
+        self.take_new_name()
         file = self.serve()
         try:
             self.click_file()
@@ -718,8 +719,7 @@ while header := sys.stdin.buffer.read(4):
         print(f"\n{self.browser.name}: KILLS={KILLS} SEED={SEED}")
         for number in range(KILLS):
             victim = ("host", "service", "browser")[number % 3]
-            type(self).last += 1
-            self.name = f"/f{self.last}"
+            self.take_new_name()
             with self.subTest(victim=victim, number=number):
                 try:
                     self.kill_one(victim, dice.uniform(0, 0.35))
@@ -768,8 +768,7 @@ class Figures(Steps):
             if (found := measure()) <= most:
                 return
             self.session.clear()
-            type(self).last += 1
-            self.name = f"/f{self.last}"
+            self.take_new_name()
         self.assertLessEqual(found, most)
 
     def test_a_large_file_of_which_little_comes_twice(self):
@@ -802,8 +801,7 @@ class Figures(Steps):
     def test_latency(self):
         times = []
         for _ in range(7):
-            type(self).last += 1
-            self.name = f"/f{self.last}"
+            self.take_new_name()
             file = self.serve()
             self.open(f"<a id=a href={self.name}>the file</a>")
             start = time.monotonic()
@@ -833,8 +831,7 @@ class ChromiumTests(Cases, unittest.TestCase):
                 # This computer is asked without it, by Chromium's own rules.
                 self.browser.extension(f"chrome.proxy.settings.set({{value: {choice}}}).then(() => 1)")
                 self.addCleanup(self.browser.extension, "chrome.proxy.settings.clear({}).then(() => 1)")
-                type(self).last += 1
-                self.name = f"/f{self.last}"
+                self.take_new_name()
                 file = self.serve()
                 self.click_file()
                 self.expect_browser(file)
@@ -847,8 +844,7 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.click_file()
         self.expect_idown(file)
         self.session.clear()
-        type(self).last += 1
-        self.name = f"/f{self.last}"
+        self.take_new_name()
         stopped = self.session.hosts()
         self.assertTrue(stopped)
         for pid in stopped:
@@ -892,8 +888,7 @@ class FirefoxTests(Cases, unittest.TestCase):
                 self.open(frame)
                 wait(lambda: len(self.site.asked(barred)) > asked, "the frame's request")
                 # What comes later has its answer later, too.
-                type(self).last += 1
-                self.name = f"/f{self.last}"
+                self.take_new_name()
                 file = self.serve()
                 self.click_file()
                 self.expect_idown(file)
@@ -907,8 +902,7 @@ class FirefoxTests(Cases, unittest.TestCase):
         self.open(f"<iframe sandbox='allow-scripts allow-top-navigation' src={inner}></iframe>")
         wait(lambda: self.site.asked(self.name), "the frame's request")
         other = self.name
-        type(self).last += 1
-        self.name = f"/f{self.last}"
+        self.take_new_name()
         file = self.serve()
         self.click_file()
         self.expect_idown(file)
@@ -918,8 +912,7 @@ class FirefoxTests(Cases, unittest.TestCase):
         advertisement = "<iframe sandbox=allow-scripts srcdoc='an advertisement'></iframe>"
         for page in (None, self.site.page(f"/page{self.name[1:]}", advertisement)):
             with self.subTest(page):
-                type(self).last += 1
-                self.name = f"/f{self.last}"
+                self.take_new_name()
                 file = self.serve()
                 self.browser.open(page or "about:blank")
                 self.browser.enter(self.site.url(self.name))
@@ -935,8 +928,7 @@ class FirefoxTests(Cases, unittest.TestCase):
                             ("'a b.bin'", "a b.bin"),
                             ('"a%20c.bin"', "a c.bin")):
             with self.subTest(value):
-                type(self).last += 1
-                self.name = f"/f{self.last}"
+                self.take_new_name()
                 file = self.serve(headers=[("Content-Disposition", f"attachment; filename={value}")])
                 file.name = None
                 self.click_file("<a id=a href={} download=link.bin>the file</a>")

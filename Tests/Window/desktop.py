@@ -71,12 +71,19 @@ class Desktop(Session):
     def keys(self, *keys):
         subprocess.run(["xdotool", "key", *keys], env=self.environment, check=True)
 
+    def find_window(self, title, pid=None):
+        """The number of the visible X window whose title a regular expression accepts."""
+        words = ["--all", "--pid", str(pid)] if pid else []
+
+        def look():
+            return subprocess.run(
+                ["xdotool", "search", "--onlyvisible", *words, "--name", title],
+                env=self.environment, capture_output=True, text=True).stdout.split()
+        return wait(look, f"the X window {title}")[0]
+
     def focus(self, title):
         """Gives the keys to the window with this title."""
-        def number():
-            return subprocess.run(["xdotool", "search", "--onlyvisible", "--name", f"^{title}$"],
-                                  env=self.environment, capture_output=True, text=True).stdout.split()
-        self.mouse("windowfocus", "--sync", wait(number, title)[0])
+        self.mouse("windowfocus", "--sync", self.find_window(f"^{title}$"))
 
     def choose_path(self, title, path):
         """Types a path into a dialog for files."""

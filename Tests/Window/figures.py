@@ -12,7 +12,7 @@ from desktop import Desktop
 from goals import COUNTS, judge, tell
 from session import wait
 from website import MIB, File, Site
-from window import Bus, Node, Role, Window, activate
+from window import Bus, Node, Role, Window, activate, wake_ups, wake_ups_since
 
 REGISTRY = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 desktop = Desktop(pathlib.Path(os.environ["IDOWN_WORK"]), "x11")
@@ -72,16 +72,6 @@ def memory(pid):
     return round(int(text.split("RssAnon:")[1].split()[0]) / 1024, 1)
 
 
-def wakeups(pid):
-    return {path.parent.name: int(path.read_text().split("voluntary_ctxt_switches:")[1].split()[0])
-            for path in pathlib.Path(f"/proc/{pid}/task").glob("*/status")}
-
-
-def more(before, after):
-    """How often the threads that are still there have woken up."""
-    return sum(count - before.get(thread, 0) for thread, count in after.items())
-
-
 def ticks(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return int(fields[11]) + int(fields[12])
@@ -100,13 +90,13 @@ def main():
         process = desktop.start([os.environ["IDOWN_WINDOW_PROGRAM"]], "window")
         del desktop.environment["GTK_A11Y"]
         time.sleep(5)
-        pid, before = process.pid, wakeups(process.pid)
+        pid, before = process.pid, wake_ups(process.pid)
         time.sleep(5)
         work = f"{count:,} downloads: "
         tell(work + "from exec to the frame", best[0], "ms", 300 if count <= 10_000 else 400)
         tell(work + "from the frame to the first rows", best[1] - best[0], "ms", 100)
         tell(work + "private memory (RssAnon)", memory(pid), "MB", 35)
-        tell(work + "wake-ups in 5 s in which nothing moves", more(before, wakeups(pid)), "", 0)
+        tell(work + "wake-ups in 5 s in which nothing moves", wake_ups_since(before, pid), "", 0)
         process.kill()
         process.wait()
         desktop.children.remove(process)

@@ -5,15 +5,16 @@ import hashlib
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import threading
 import time
 import unittest
 
 from desktop import Desktop
-from session import Anew, kill, wait
+from session import RestartAfterFailure, wait
 from website import MIB, File, Site
+from window import (CONTROLS, PROGRAM, Role, Window, activate, call, end_all, wake_ups,
+                    wake_ups_since)
 
 SCREEN = os.environ["IDOWN_SCREEN"]
 HEADERS = "Headers (Name: value), one in a line"
@@ -26,31 +27,27 @@ def setUpModule():
     unittest.addModuleCleanup(desktop.close)
     shared["site"] = Site()
     unittest.addModuleCleanup(shared["site"].close)
-    # The bindings connect to the bus that stands in the environment now.
-    import window
-    shared["module"] = window
     desktop.command("config", "max-concurrent-downloads", "20")
     # So that the rate of a file is that of its download.
     desktop.command("config", "max-connections-per-download", "1")
-    shared["window"] = window.Window(desktop)
+    shared["window"] = Window(desktop)
     unittest.addModuleCleanup(lambda: shared["window"].close())
 
 
-class Case(Anew, unittest.TestCase):
+class Case(RestartAfterFailure, unittest.TestCase):
     """Each test has downloads whose names no other test uses."""
 
     desktop = property(lambda self: shared["desktop"])
     site = property(lambda self: shared["site"])
     window = property(lambda self: shared["window"])
-    Role = property(lambda self: shared["module"].Role)
 
-    def start_anew(self):
-        shared["module"].end_all(self.desktop)
+    def restart(self):
+        end_all(self.desktop)
         try:
             self.open_again()
             self.desktop.empty()
         except (AssertionError, RuntimeError) as error:
-            print(f"nothing to go on with: {error}")
+            print(f"no window for the next test: {error}")
 
     def tearDown(self):
         self.assertIsNone(self.window.process.poll(), "the window has ended")
@@ -64,10 +61,11 @@ class Case(Anew, unittest.TestCase):
     # What the window was like when it was closed.
     state = property(lambda self: self.desktop.home / ".local/state/idown/window")
 
-    def open_again(self, is_new=True, **environment):
+    def open_again(self, words=(), is_new=True, **environment):
+        """Opens a window with these arguments; a new one has forgotten how the last one was left."""
         if is_new:
             self.state.unlink(missing_ok=True)
-        shared["window"] = shared["module"].Window(self.desktop, **environment)
+        shared["window"] = Window(self.desktop, words, **environment)
 
     def serve(self, name, **options):
         options.setdefault("seed", sum(name.encode()) * 997)
@@ -102,36 +100,68 @@ class Case(Anew, unittest.TestCase):
             return task if task and task["State"] == state else None
         return wait(look, f"{name} {state}", 20)
 
-
-class Adding(Case):
-    def open_dialog(self):
+    def open_add_dialog(self):
         self.window.act("add")
-        return self.window.find("Add Downloads", self.Role.FRAME)
+        return self.window.find("Add Downloads", Role.FRAME)
 
     def type_links(self, text):
         self.window.field("Links, one in a line").write(text)
 
+    def open_preferences(self):
+        activate("app.preferences")
+        return self.window.find("Preferences", Role.FRAME)
+
+    def write_metalink(self, path, name, url, more=""):
+        path.write_text('<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
+                        f'<file name="{name}">{more}<url>{url}</url></file></metalink>')
+        return path.as_uri()
+
+    def add_many(self, count, first=None):
+        """So many paused downloads; the one with the highest number is in the first row, or `first`."""
+        path = self.desktop.work / "links"
+        path.write_text("".join(f"http://127.0.0.1:9/long{number:04}.bin\n" for number in range(count)))
+        self.desktop.command("add", "--paused", "-i", str(path))
+        self.window.row(first or f"long{count - 1:04}.bin", "Paused", 20)
+
+    def listen(self, method):
+        """What is asked of the service from now on: a function that returns its text."""
+        log = self.desktop.work / "asked.log"
+        log.unlink(missing_ok=True)
+        monitor = self.desktop.start(
+            ["dbus-monitor", "--session", f"destination=org.idown.Manager1,member={method}"], "asked")
+
+        def end():
+            monitor.terminate()
+            monitor.wait()
+            self.desktop.children.remove(monitor)
+        self.addCleanup(end)
+        # It tells its own name first.
+        wait(lambda: log.exists() and "NameAcquired" in log.read_text(), "who listens")
+        return log.read_text
+
+
+class Adding(Case):
     def test_a_typed_link_is_probed_and_added(self):
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(self.serve("typed.bin", size=3 * MIB))
         self.window.find("typed.bin, 3.0 MiB")
         self.window.click("Add", dialog)
         self.window.row("typed.bin", "Completed")
-        self.window.gone("Add Downloads", self.Role.FRAME)
+        self.window.gone("Add Downloads", Role.FRAME)
 
     def test_the_server_is_asked_about_links_with_a_query_only_on_request(self):
         once = self.serve("once.bin", size=1000) + "?token=1"
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(f"{once}\n{self.serve('at-once.bin', size=1000)}")
         self.window.find("2 links\nLine 2: at-once.bin, 1000 B")
         self.assertEqual(self.site.asked("/once.bin"), [])
         self.window.click("Look Up", dialog)
         self.window.find("2 links\nLine 1: once.bin, 1000 B\nLine 2: at-once.bin, 1000 B")
-        self.window.gone("Look Up", self.Role.PUSH_BUTTON)
+        self.window.gone("Look Up", Role.PUSH_BUTTON)
 
     def test_several_links_are_added_together(self):
         urls = [self.serve(f"several{number}.bin", size=1000) for number in range(3)]
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links("\n".join(["# a list", *urls]))
         self.window.find("\n".join(
             ["3 links", *(f"Line {number + 2}: several{number}.bin, 1000 B" for number in range(3))]))
@@ -141,7 +171,7 @@ class Adding(Case):
 
     def test_a_wrong_link_is_told_where_it_stands(self):
         url = self.serve("beside.bin")
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(f"{url}\n\nfile:nonsense")
         self.window.find("Line 3 is no link: file:nonsense")
         self.assertFalse(self.window.button("Add", dialog).is_sensitive)
@@ -151,13 +181,13 @@ class Adding(Case):
     def test_more_links_than_the_service_may_be_asked_for_are_probed(self):
         # Each answer takes a while: all at once would be more than the service takes.
         urls = [self.serve(f"probe{number}.bin", size=1000, late=0.3) for number in range(8)]
-        self.open_dialog()
+        self.open_add_dialog()
         self.type_links("\n".join(urls))
         self.window.find("\n".join(
             ["8 links", *(f"Line {number + 1}: probe{number}.bin, 1000 B" for number in range(8))]))
 
     def test_a_link_that_the_service_refuses_is_told_by_its_line(self):
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(f"{self.serve('beside.bin')}\n\nftp://127.0.0.1/folder/")
         self.window.find(lambda name: "2 links" in name and "Line 3: " in name)
         self.window.click("Add", dialog)
@@ -168,7 +198,7 @@ class Adding(Case):
         urls = [self.serve(f"listed{number}.bin", size=1000) for number in range(2)]
         path = self.desktop.home / "my links.txt"
         path.write_text(f"# a list\n{urls[0]}\n  out=other.bin\n  gid=1\n\n{urls[1]}\n")
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(str(path))
         wait(lambda: self.window.field("Links, one in a line", dialog).text
              == f"{urls[0]}\n  out=other.bin\n{urls[1]}", "the links of the list")
@@ -183,7 +213,7 @@ class Adding(Case):
         path.write_text(self.desktop.command("export", "--json"))
         self.desktop.command("remove", "all", "-y")
         self.window.has_no_row("exported.bin")
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(str(path))
         wait(lambda: "  pause=true" in self.window.field("Links, one in a line", dialog).text,
              "the options of the list")
@@ -194,14 +224,14 @@ class Adding(Case):
                          [300 * 1024, 3, str(self.desktop.saved)])
 
     def test_an_option_that_cannot_be_read_is_told_by_its_line(self):
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(f"{self.serve('optional.bin')}\n  priority=high")
         self.window.find("Line 2: priority must be a whole number")
         self.assertFalse(self.window.button("Add", dialog).is_sensitive)
 
     def test_a_path_that_leads_to_no_list_is_told_by_its_line(self):
         (self.desktop.home / "picture.txt").write_bytes(b"\x89PNG\r\n\xff")
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         for name in ("picture.txt", "nowhere.txt"):
             self.type_links(f"# files\n{self.desktop.home}/{name}")
             self.window.find(lambda said: said.startswith("Line 2 is no link: /"))
@@ -209,38 +239,27 @@ class Adding(Case):
             self.assertTrue(self.window.field("Links, one in a line", dialog).is_wrong)
 
     def test_what_is_refused_after_the_dialog_is_told_in_the_window(self):
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links("ftp://127.0.0.1/folder/")
-        service = self.desktop.service()
-        for pid in service:
-            kill(pid, signal.SIGSTOP)
-        try:
+        with self.desktop.hung_service():
             self.window.click("Add", dialog)
             wait(lambda: not self.window.button("Add", dialog).is_sensitive, "the call")
             dialog.act("window.close")
-            self.window.gone("Add Downloads", self.Role.FRAME)
-        finally:
-            for pid in service:
-                kill(pid, signal.SIGCONT)
+            self.window.gone("Add Downloads", Role.FRAME)
         self.window.find(lambda name: "names a folder" in name)
 
     def test_what_the_server_lacks_is_told_before_it_is_added(self):
-        self.open_dialog()
+        self.open_add_dialog()
         self.type_links(self.site.url("/none/at-all.bin"))
         self.window.find(lambda name: "404" in name)
         self.assertEqual(self.desktop.tasks(), [])
-
-    def write_metalink(self, path, name, url, more=""):
-        path.write_text('<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
-                        f'<file name="{name}">{more}<url>{url}</url></file></metalink>')
-        return path.as_uri()
 
     def test_a_metalink_brings_its_files(self):
         url = self.serve("inside.bin", size=5000)
         digest = hashlib.sha256(self.site.files["/inside.bin"].piece(0, 5000)).hexdigest()
         uri = self.write_metalink(self.desktop.home / "list.meta4", "renamed.bin", url,
                                   f'<size>5000</size><hash type="sha-256">{digest}</hash>')
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(uri)
         self.window.click("Add", dialog)
         self.window.row("renamed.bin", "Completed")
@@ -248,8 +267,8 @@ class Adding(Case):
     def test_after_a_mistake_nothing_is_added_twice(self):
         path = self.desktop.home / "broken.meta4"
         path.write_text("<metalink")
-        asked = Long.listen(self, "AddURLWithOptions")
-        dialog = self.open_dialog()
+        asked = self.listen("AddURLWithOptions")
+        dialog = self.open_add_dialog()
         self.type_links(f"{self.serve('twice.bin', size=1000)}\n{path}")
         self.window.click("Add", dialog)
         self.window.row("twice.bin", "Completed")
@@ -267,21 +286,15 @@ class Adding(Case):
         path.write_text("<metalink")
         links = f"{self.serve('first.bin', size=1000)}\n{path}"
         later = "http://127.0.0.1:9/later.bin"
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(links)
-        service = self.desktop.service()
-        for pid in service:
-            kill(pid, signal.SIGSTOP)
-        try:
+        with self.desktop.hung_service():
             self.window.click("Add", dialog)
             # GTK presses the button for a moment.
             wait(lambda: not self.window.button("Add", dialog).is_sensitive, "the call")
             self.type_links(f"{links}\n{later}")
             # The links under way would be added twice.
             self.assertFalse(self.window.button("Add", dialog).is_sensitive)
-        finally:
-            for pid in service:
-                kill(pid, signal.SIGCONT)
         self.window.row("first.bin", "Completed")
         wait(lambda: self.window.field("Links, one in a line", dialog).text == f"{path}\n{later}",
              "the links that are left")
@@ -289,13 +302,13 @@ class Adding(Case):
     def test_a_metalink_is_named_by_its_path(self):
         url = self.serve("by-path.bin", size=5000)
         self.write_metalink(self.desktop.home / "a list.meta4", "by-path.bin", url)
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(str(self.desktop.home / "a list.meta4"))
         self.window.click("Add", dialog)
         self.window.row("by-path.bin", "Completed")
 
     def test_options_are_applied(self):
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(self.serve("options.bin", size=1000))
         self.window.field("File Name", dialog).write("other.bin")
         self.window.field(LIMIT, dialog).write("300k")
@@ -305,7 +318,7 @@ class Adding(Case):
         self.assertEqual(self.task("other.bin")["SpeedLimit"], 300 * 1024)
 
     def test_what_is_wrong_is_said_in_words(self):
-        dialog = self.open_dialog()
+        dialog = self.open_add_dialog()
         self.type_links(self.serve("wrong.bin"))
         button = self.window.button("Add", dialog)
         wait(lambda: button.is_sensitive, "a link that can be added")
@@ -332,7 +345,7 @@ class Adding(Case):
                 field.write(wrong)
                 wait(lambda: not button.is_sensitive, f"{title}: {wrong} being refused")
                 self.assertTrue(field.is_wrong)
-                text = self.window.find(lambda name: said in name, self.Role.LABEL, dialog, rows=True)
+                text = self.window.find(lambda name: said in name, Role.LABEL, dialog, rows=True)
                 self.assertIn(text.name, field.description)
                 field.write(right)
                 wait(lambda: button.is_sensitive, f"{title}: {right} being taken")
@@ -343,14 +356,13 @@ class Adding(Case):
         url = self.serve("listed.bin", size=8 * MIB, rate=MIB)
         self.desktop.command("add", "--paused", url)
         self.window.row("listed.bin", "Paused")
-        self.window.act("add")
-        dialog = self.window.find("Add Downloads", self.Role.FRAME)
-        self.window.field("Links, one in a line", dialog).write(url)
+        dialog = self.open_add_dialog()
+        self.type_links(url)
         self.window.unfold("More Options", dialog)
         digest = "sha-256=" + 64 * "0"
         self.window.field("Checksum (sha-256=…)", dialog).write(digest)
         self.window.click("Add", dialog)
-        self.window.gone("Add Downloads", self.Role.FRAME)
+        self.window.gone("Add Downloads", Role.FRAME)
         wait(lambda: self.task("listed.bin")["Checksum"] == digest, "the checksum")
         self.assertEqual(len(self.desktop.tasks()), 1)
 
@@ -358,16 +370,11 @@ class Adding(Case):
 class Arriving(Case):
     """Links that come from other programs."""
 
-    write_metalink = Adding.write_metalink
-
     def start_source(self, text):
         """Shows a program at the right of the window, and returns its X window."""
         source = self.desktop.start_source(text)
         self.addCleanup(self.end, source)
-        number = wait(lambda: subprocess.run(
-            ["xdotool", "search", "--onlyvisible", "--pid", str(source.pid), "--name", "source"],
-            env=self.desktop.environment, capture_output=True, text=True).stdout.split(),
-            "the source's window")[0]
+        number = self.desktop.find_window("source", source.pid)
         self.desktop.mouse("windowmove", "--sync", number, 950, 0)
         # Before its first frame nothing in it can be dragged.
         wait(lambda: "shown" in (self.desktop.work / "source.log").read_text(), "its first frame")
@@ -401,7 +408,7 @@ class Arriving(Case):
             return "taken" in (self.desktop.work / "source.log").read_text()
         wait(is_taken, "a window that would take what is dropped")
         self.desktop.mouse("mouseup", 1)
-        return self.window.find("Add Downloads", self.Role.FRAME)
+        return self.window.find("Add Downloads", Role.FRAME)
 
     def test_a_dropped_link_is_offered_in_the_dialog(self):
         dialog = self.drop(self.serve("dropped.bin", size=1000))
@@ -431,16 +438,14 @@ class Arriving(Case):
 
     def test_a_list_is_chosen(self):
         path = self.write_list()
-        self.window.act("add")
-        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        dialog = self.open_add_dialog()
         self.window.click("Add From Files", dialog)
         self.desktop.choose_path("Metalinks and Lists of Links", path)
         self.is_added(dialog)
 
     def test_a_folder_is_chosen(self):
-        self.window.act("add")
-        dialog = self.window.find("Add Downloads", self.Role.FRAME)
-        self.window.field("Links, one in a line", dialog).write(self.serve("placed.bin", size=1000))
+        dialog = self.open_add_dialog()
+        self.type_links(self.serve("placed.bin", size=1000))
         self.window.click("Choose a Folder", dialog)
         self.desktop.choose_path("Choose a Folder", self.desktop.saved)
         wait(lambda: len(self.window.application.children) == 2, "the end of the list of folders")
@@ -452,7 +457,7 @@ class Arriving(Case):
         self.copy(self.serve("copied.bin", size=1000))
         self.assertEqual(self.desktop.tasks(), [])
         self.window.click("Add…")
-        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        dialog = self.window.find("Add Downloads", Role.FRAME)
         self.window.find("copied.bin, 1000 B")
         self.window.click("Add", dialog)
         self.window.row("copied.bin", "Completed")
@@ -461,7 +466,7 @@ class Arriving(Case):
     def test_a_copied_link_is_pasted_into_the_window(self):
         self.copy(self.serve("pasted.bin", size=1000))
         self.desktop.keys("ctrl+v")
-        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        dialog = self.window.find("Add Downloads", Role.FRAME)
         self.window.find("pasted.bin, 1000 B")
         self.window.click("Add", dialog)
         self.window.row("pasted.bin", "Completed")
@@ -471,7 +476,7 @@ class Moving(Case):
     def test_the_bar_and_the_description_move(self):
         self.add("bar.bin", "downloading")
         row = self.window.row("bar.bin", "Downloading")
-        bar = next(node for node in row.walk() if node.role == self.Role.PROGRESS_BAR)
+        bar = next(node for node in row.walk() if node.role == Role.PROGRESS_BAR)
         first = wait(lambda: bar.value, "a bar that has begun")
         wait(lambda: bar.value > first + 0.02, "a bar that moves")
 
@@ -642,8 +647,7 @@ class Moving(Case):
         self.add("kept.bin")
         self.add("going.bin", "downloading")
         self.window.row("going.bin", "Downloading")
-        for pid in self.desktop.service():
-            kill(pid)
+        self.desktop.kill_service()
         self.window.row("kept.bin", "Completed")
         self.desktop.command("list")
         wait(lambda: sorted(self.window.names) == ["going.bin", "kept.bin"], "both rows", 15)
@@ -666,8 +670,7 @@ class Failing(Case):
             self.desktop.ask_bus("ReloadConfig")
         use("[D-BUS Service]\nName=org.idown.Manager1\nExec=/bin/sh -c 'sleep 2; exit 1'\n")
         try:
-            for pid in self.desktop.service():
-                kill(pid)
+            self.desktop.kill_service()
             # A call that it does not answer is no failure of the list.
             wait(lambda: "false" in self.desktop.ask_bus(
                 "NameHasOwner", "string:org.idown.Manager1"), "the service's end")
@@ -684,16 +687,10 @@ class Failing(Case):
     def test_a_slow_answer_does_not_delay_the_next(self):
         self.add("before.bin")
         self.window.row("before.bin", "Completed")
-        service = self.desktop.service()
-        for pid in service:
-            kill(pid, signal.SIGSTOP)
-        try:
+        with self.desktop.hung_service():
             self.window.act("descending")
             # What is measured is the time after it.
             threading.Event().wait(2)
-        finally:
-            for pid in service:
-                kill(pid, signal.SIGCONT)
         self.addCleanup(lambda: self.window.act("descending"))
         self.add("after.bin")
         self.window.row("after.bin", "Completed", 5)
@@ -706,39 +703,26 @@ class Failing(Case):
         self.window.choose("asked.bin")
         self.window.act("details")
         self.addCleanup(lambda: self.window.act("details"))
-        self.window.find(lambda text: text.endswith("/asked.bin"), self.Role.LABEL)
+        self.window.find(lambda text: text.endswith("/asked.bin"), Role.LABEL)
         silence = "idown does not answer. What is shown may be out of date."
-        service = self.desktop.service()
-        for pid in service:
-            kill(pid, signal.SIGSTOP)
-        try:
+        with self.desktop.hung_service():
             self.window.row("unasked.bin").act("row.details")
             wait(lambda: self.window.seek(lambda text: text.endswith("/asked.bin")) is None,
                  "the end of the old facts", 2)
             self.window.find(silence)
-            self.window.act("add")
-            dialog = self.window.find("Add Downloads", self.Role.FRAME)
+            dialog = self.open_add_dialog()
             self.window.find(silence, within=dialog)
-        finally:
-            for pid in service:
-                kill(pid, signal.SIGCONT)
         self.window.gone(silence)
-        self.window.find(lambda text: text.endswith("/unasked.bin"), self.Role.LABEL)
+        self.window.find(lambda text: text.endswith("/unasked.bin"), Role.LABEL)
 
     def test_a_window_that_waits_for_the_service_opens_once(self):
         self.add("any.bin")
-        service = self.desktop.service()
-        for pid in service:
-            kill(pid, signal.SIGSTOP)
-        try:
+        with self.desktop.hung_service():
             for _ in range(3):
-                shared["module"].activate("app.preferences")
+                activate("app.preferences")
             self.window.find("idown does not answer. What is shown may be out of date.")
-        finally:
-            for pid in service:
-                kill(pid, signal.SIGCONT)
-        self.window.find("Preferences", self.Role.FRAME).act("window.close")
-        self.window.gone("Preferences", self.Role.FRAME)
+        self.window.find("Preferences", Role.FRAME).act("window.close")
+        self.window.gone("Preferences", Role.FRAME)
 
 
 class Closing(Case):
@@ -758,14 +742,10 @@ class Closing(Case):
         self.add("hung.bin")
         self.window.row("hung.bin", "Completed").act("row.remove")
         self.window.row("hung.bin", "Will be removed")
-        service = self.desktop.service()
-        for pid in service:
-            kill(pid, signal.SIGSTOP)
         try:
-            self.window.close()
+            with self.desktop.hung_service():
+                self.window.close()
         finally:
-            for pid in service:
-                kill(pid, signal.SIGCONT)
             self.open_again()
         self.window.has_no_row("hung.bin")
         log = (self.desktop.work / "window.log").read_text()
@@ -789,7 +769,7 @@ class Starting(Case):
 
     def test_a_second_start_shows_the_same_window(self):
         for _ in range(2):
-            self.assertEqual(shared["module"].call("Activate", "(a{sv})", ({},)), ())
+            self.assertEqual(call("Activate", "(a{sv})", ({},)), ())
         self.assertEqual(len(self.frames()), 1)
         self.add("after-activate.bin")
         self.window.row("after-activate.bin", "Completed")
@@ -800,11 +780,11 @@ class Starting(Case):
         self.open_again(words=[url])
         for text in (url, f"{url}?x=1"):
             if text != url:
-                self.desktop.start([shared["module"].PROGRAM, "--", text], "again").wait(10)
-            dialog = self.window.find("Add Downloads", self.Role.FRAME)
+                self.desktop.start([PROGRAM, "--", text], "again").wait(10)
+            dialog = self.window.find("Add Downloads", Role.FRAME)
             wait(lambda: self.window.field("Links, one in a line", dialog).text == text, text)
             dialog.act("window.close")
-            self.window.gone("Add Downloads", self.Role.FRAME)
+            self.window.gone("Add Downloads", Role.FRAME)
 
     def test_options_are_answered_and_unknown_ones_refused(self):
         # Answers need no screen.
@@ -812,7 +792,7 @@ class Starting(Case):
                        if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
 
         def ask(*words):
-            return subprocess.run([shared["module"].PROGRAM, *words], env=environment,
+            return subprocess.run([PROGRAM, *words], env=environment,
                                   capture_output=True, text=True, timeout=10)
         help = ask("--help")
         self.assertEqual(help.returncode, 0)
@@ -824,15 +804,15 @@ class Starting(Case):
         unknown = ask("--unknown", "https://a.example/")
         self.assertEqual(unknown.returncode, 1)
         self.assertIn("--unknown", unknown.stderr)
-        self.assertIsNone(self.window.seek("Add Downloads", self.Role.FRAME))
+        self.assertIsNone(self.window.seek("Add Downloads", Role.FRAME))
 
     def test_the_bus_starts_the_window_as_a_service(self):
         self.window.close()
         service = self.desktop.start(
-            [shared["module"].PROGRAM, "--gapplication-service"], "service")
+            [PROGRAM, "--gapplication-service"], "service")
         wait(lambda: "true" in self.desktop.ask_bus("NameHasOwner", "string:org.idown.Window"),
              "the name of the window")
-        shared["module"].call("Activate", "(a{sv})", ({},))
+        call("Activate", "(a{sv})", ({},))
         self.window.process = service
         self.window.look_again()
         self.window.close()
@@ -842,18 +822,12 @@ class Starting(Case):
         self.add("ending.bin")
         self.window.row("ending.bin", "Completed").act("row.remove")
         self.window.row("ending.bin", "Will be removed")
-        service = self.desktop.service()
-        for pid in service:
-            kill(pid, signal.SIGSTOP)
-        try:
+        with self.desktop.hung_service():
             # The window waits for the service, which is to remove the download.
-            shared["module"].activate("app.quit")
-            self.window.gone("idown", self.Role.FRAME)
+            activate("app.quit")
+            self.window.gone("idown", Role.FRAME)
             self.assertIsNone(self.window.process.poll())
-            shared["module"].call("Activate", "(a{sv})", ({},))
-        finally:
-            for pid in service:
-                kill(pid, signal.SIGCONT)
+            call("Activate", "(a{sv})", ({},))
         self.window.look_again()
         self.add("anew.bin")
         self.window.row("anew.bin", "Completed")
@@ -917,9 +891,8 @@ class Announcing(Case):
         self.window.act("search")
         self.window.field("Search in names and links").write("something else")
         self.window.find("Nothing Found")
-        self.window.act("add")
-        dialog = self.window.find("Add Downloads", self.Role.FRAME)
-        self.window.field("Links, one in a line", dialog).write(self.serve("unseen.bin", size=1000))
+        dialog = self.open_add_dialog()
+        self.type_links(self.serve("unseen.bin", size=1000))
         self.window.click("Add", dialog)
         self.wait_for("unseen.bin: Completed")
 
@@ -928,9 +901,8 @@ class Announcing(Case):
         self.window.row("told.bin", "Completed").act("row.remove")
         self.wait_for("1 download is removed")
         self.window.click("Undo")
-        self.window.act("add")
-        self.window.find("Add Downloads", self.Role.FRAME)
-        self.window.field("Links, one in a line").write("file:nonsense")
+        self.open_add_dialog()
+        self.type_links("file:nonsense")
         self.wait_for("Line 1 is no link: file:nonsense")
 
     def test_of_many_the_number_is_said(self):
@@ -946,10 +918,6 @@ class Announcing(Case):
 
 
 class Setting(Case):
-    def open_preferences(self):
-        shared["module"].activate("app.preferences")
-        return self.window.find("Preferences", self.Role.FRAME)
-
     def test_settings_are_changed_and_kept(self):
         self.addCleanup(self.desktop.command, "config", "speed-limit", "off")
         self.addCleanup(self.desktop.command, "config", "stay-awake", "off")
@@ -957,7 +925,7 @@ class Setting(Case):
         window = self.open_preferences()
         field = self.window.field("Speed Limit of All Downloads", window)
         field.write("soon")
-        self.window.find(lambda name: "a rate such as 500k" in name, self.Role.LABEL, window, rows=True)
+        self.window.find(lambda name: "a rate such as 500k" in name, Role.LABEL, window, rows=True)
         self.assertTrue(field.is_wrong)
         field.write("3M")
         wait(lambda: not field.is_wrong, "a right limit")
@@ -970,11 +938,11 @@ class Setting(Case):
         wait(lambda: config("stay-awake") == "on", "the switch being kept")
         wait(lambda: config("log-level") == "debug", "the choice being kept")
         window.act("window.close")
-        self.window.gone("Preferences", self.Role.FRAME)
+        self.window.gone("Preferences", Role.FRAME)
         wait(lambda: config("speed-limit") == "3M", "the limit being kept")
         window = self.open_preferences()
         self.assertTrue(self.window.find(
-            "Everything", self.Role.PUSH_BUTTON, window, rows=True).is_pressed)
+            "Everything", Role.PUSH_BUTTON, window, rows=True).is_pressed)
 
 
 class Looking(Case):
@@ -1029,7 +997,7 @@ class Looking(Case):
         for name in ("stays.bin", "goes.bin"):
             self.add(name, "downloading")
         self.add("apart.bin", "paused")
-        self.window.find("Downloading 2", self.Role.PUSH_BUTTON).click()
+        self.window.find("Downloading 2", Role.PUSH_BUTTON).click()
         # GTK presses the button for a moment, and the answer to the filter ends every selection.
         self.window.has_no_row("apart.bin")
         self.window.choose("stays.bin", "goes.bin")
@@ -1037,7 +1005,7 @@ class Looking(Case):
         self.desktop.command("pause", str(self.task("goes.bin")["Id"]))
         self.window.find("1 selected")
         self.window.has_no_row("goes.bin")
-        self.window.find("All 3", self.Role.PUSH_BUTTON).click()
+        self.window.find("All 3", Role.PUSH_BUTTON).click()
 
     def test_the_list_is_sorted_by_source_and_by_time_left(self):
         for host in ("b.example", "a.example"):
@@ -1059,20 +1027,20 @@ class Looking(Case):
     def test_the_empty_page_offers_to_add(self):
         self.window.find("No Downloads Yet")
         self.window.click("Add a Download…")
-        self.window.find("Add Downloads", self.Role.FRAME)
+        self.window.find("Add Downloads", Role.FRAME)
 
     def test_the_empty_page_tells_of_browsers(self):
         manifest = self.desktop.home / ".mozilla/native-messaging-hosts/org.idown.browser.json"
         manifest.unlink()
         self.window.find("No Downloads Yet")
         self.window.click("Downloads From Browsers…")
-        dialog = self.window.find("Downloads From Browsers", self.Role.FRAME)
+        dialog = self.window.find("Downloads From Browsers", Role.FRAME)
         said = self.desktop.command("browser", "status").strip()
-        self.window.find(lambda name: name.strip() == said, self.Role.LABEL, dialog)
+        self.window.find(lambda name: name.strip() == said, Role.LABEL, dialog)
         self.window.click("Set Up", dialog)
         wait(manifest.exists, "the manifest")
         self.window.click("Close", dialog)
-        self.window.gone("Downloads From Browsers", self.Role.FRAME)
+        self.window.gone("Downloads From Browsers", Role.FRAME)
 
     def test_the_facts_of_another_download_end_above_its_history(self):
         # Longer than a line of the pane.
@@ -1085,9 +1053,9 @@ class Looking(Case):
         self.addCleanup(lambda: self.window.act("details"))
         for name in names[::-1]:
             self.window.choose(name)
-            wait(lambda: self.window.seek(lambda text: text.endswith(name), self.Role.LABEL),
+            wait(lambda: self.window.seek(lambda text: text.endswith(name), Role.LABEL),
                  "the facts")
-            last = self.window.find("Added", self.Role.LABEL).place_at_rest()
+            last = self.window.find("Added", Role.LABEL).place_at_rest()
             history = self.window.find("History").place_at_rest()
             self.assertGreaterEqual(history[1], last[1] + last[3])
 
@@ -1099,7 +1067,7 @@ class Looking(Case):
         first = wait(lambda: picture.description, "a percentage")
         wait(lambda: picture.description not in ("", first), "another percentage")
         self.window.row("live.bin").act("row.pause")
-        self.window.find("Paused", self.Role.LABEL)
+        self.window.find("Paused", Role.LABEL)
         self.window.act("details")
 
     def test_what_several_can_do_together(self):
@@ -1171,38 +1139,15 @@ class Looking(Case):
 class Long(Case):
     """Lists that are longer than what the window knows of them."""
 
-    def fill(self, count, first=None):
-        """So many paused downloads; the one with the highest number is in the first row, or `first`."""
-        path = self.desktop.work / "links"
-        path.write_text("".join(f"http://127.0.0.1:9/long{number:04}.bin\n" for number in range(count)))
-        self.desktop.command("add", "--paused", "-i", str(path))
-        self.window.row(first or f"long{count - 1:04}.bin", "Paused", 20)
-
-    def listen(self, method):
-        """What is asked of the service from now on: a function that returns its text."""
-        log = self.desktop.work / "asked.log"
-        log.unlink(missing_ok=True)
-        monitor = self.desktop.start(
-            ["dbus-monitor", "--session", f"destination=org.idown.Manager1,member={method}"], "asked")
-
-        def end():
-            monitor.terminate()
-            monitor.wait()
-            self.desktop.children.remove(monitor)
-        self.addCleanup(end)
-        # It tells its own name first.
-        wait(lambda: log.exists() and "NameAcquired" in log.read_text(), "who listens")
-        return log.read_text
-
     def test_after_a_filter_the_rows_are_those_of_the_list(self):
-        self.fill(300)
+        self.add_many(300)
         ids = {task["FileName"]: str(task["Id"]) for task in self.desktop.tasks()}
         names = [f"long{number:04}.bin" for number in range(300)][::-1]
         gone = names[100:300:80]
         self.desktop.command("cancel", *(ids[name] for name in gone), "-y")
-        self.window.find("Cancelled 3", self.Role.PUSH_BUTTON).click()
+        self.window.find("Cancelled 3", Role.PUSH_BUTTON).click()
         wait(lambda: self.window.names == gone, "the cancelled ones")
-        self.window.find("All 300", self.Role.PUSH_BUTTON).click()
+        self.window.find("All 300", Role.PUSH_BUTTON).click()
 
         def filled():
             # A row whose page has not come yet is told as "…".
@@ -1212,18 +1157,12 @@ class Long(Case):
         self.assertEqual(found, names[:len(found)])
 
     def test_select_all_that_is_answered_late_undoes_no_other_choice(self):
-        self.fill(400)
-        service = self.desktop.service()
-        for pid in service:
-            kill(pid, signal.SIGSTOP)
-        try:
+        self.add_many(400)
+        with self.desktop.hung_service():
             self.window.list.act("list.select-all")
             self.window.find(lambda name: name.endswith(" selected") and name != "0 selected")
             self.window.choose("long0399.bin")
             self.window.find("1 selected")
-        finally:
-            for pid in service:
-                kill(pid, signal.SIGCONT)
         # The service answers in order.
         self.desktop.command("add", "--paused", "http://127.0.0.1:9/last.bin")
         self.window.row("last.bin", "Paused")
@@ -1232,7 +1171,7 @@ class Long(Case):
         self.window.find("401 selected")
 
     def test_a_new_first_row_is_in_sight_where_the_list_is_at_its_top(self):
-        self.fill(100)
+        self.add_many(100)
         for name in ("later.bin", "latest.bin"):
             self.desktop.command("add", "--paused", f"http://127.0.0.1:9/{name}")
             def is_in_sight():
@@ -1243,7 +1182,7 @@ class Long(Case):
             wait(is_in_sight, f"{name} as the first, in sight")
 
     def test_of_many_that_change_none_is_asked_for_alone(self):
-        self.fill(400)
+        self.add_many(400)
         self.window.list.act("list.select-all")
         self.window.find("400 selected")
         asked = self.listen("GetTask")
@@ -1257,23 +1196,20 @@ class Resting(Case):
         self.add("still.bin")
         self.window.row("still.bin", "Completed")
 
-        def wakeups():
-            threads = pathlib.Path(f"/proc/{self.window.process.pid}/task").glob("*/status")
-            return sum(int(re.search(r"voluntary_ctxt_switches:\s*(\d+)", path.read_text())[1])
-                       for path in threads)
+        pid = self.window.process.pid
 
         def is_quiet():
-            before = wakeups()
+            before = wake_ups(pid)
             # What is measured is that nothing happens: there is nothing to wait for.
             threading.Event().wait(5)
-            return wakeups() - before <= 2
+            return wake_ups_since(before, pid) <= 2
         wait(is_quiet, "five seconds without a wake-up", 30)
 
 
 class Changing(Case):
     def open_dialog(self, name):
         self.window.row(name, "Paused").act("row.edit")
-        return self.window.find("Change a Download", self.Role.FRAME)
+        return self.window.find("Change a Download", Role.FRAME)
 
     def test_a_limit_and_a_name(self):
         self.add("edit.bin", "paused")
@@ -1325,7 +1261,7 @@ class Changing(Case):
         folder = self.desktop.saved / "a new one"
         self.window.field("Folder", dialog).write(str(folder))
         self.window.click("Apply", dialog)
-        self.window.gone("Change a Download", self.Role.FRAME)
+        self.window.gone("Change a Download", Role.FRAME)
         self.assertEqual(self.task("moves.bin")["Directory"], str(folder))
         self.window.row("moves.bin", "Paused").act("row.resume")
         self.wait_state("moves.bin", "downloading")
@@ -1352,7 +1288,7 @@ class Changing(Case):
             if key:
                 wanted[key] = value
         self.window.click("Apply", dialog)
-        self.window.gone("Change a Download", self.Role.FRAME)
+        self.window.gone("Change a Download", Role.FRAME)
         task = self.task("all.bin")
         self.assertEqual({key: task[key] for key in wanted}, wanted)
         before = len(self.site.asked("/all.bin"))
@@ -1374,7 +1310,7 @@ class Changing(Case):
             self.window.field(title, dialog).write("")
         self.window.switch("Remove Its Headers", dialog)
         self.window.click("Apply", dialog)
-        self.window.gone("Change a Download", self.Role.FRAME)
+        self.window.gone("Change a Download", Role.FRAME)
         task = self.task("chosen.bin")
         self.assertEqual(
             [task[key] for key in ("WhenDone", "OnExisting", "SpeedLimit", "Referrer", "Mirrors",
@@ -1384,7 +1320,7 @@ class Changing(Case):
     def test_what_a_finished_file_cannot_have_cannot_be_typed(self):
         self.add("finished.bin")
         self.window.row("finished.bin", "Completed").act("row.edit")
-        dialog = self.window.find("Change a Download", self.Role.FRAME)
+        dialog = self.window.find("Change a Download", Role.FRAME)
         self.assertFalse(self.window.field(LIMIT, dialog).is_sensitive)
         self.assertFalse(self.window.field("Link", dialog).is_sensitive)
         self.window.field("File Name", dialog).write("renamed after.bin")
@@ -1401,7 +1337,7 @@ class Changing(Case):
         del self.site.files["/expired.bin"]
         self.desktop.command("resume", id)
         self.window.row("expired.bin", "The server does not have the file").act("row.fresh-link")
-        dialog = self.window.find("A Fresh Link", self.Role.FRAME)
+        dialog = self.window.find("A Fresh Link", Role.FRAME)
         fresh = File(file.size, seed=file.seed, name="expired.bin")
         self.site.files["/fresh/expired.bin"] = fresh
         self.window.field("Link", dialog).write(self.site.url("/fresh/expired.bin"))
@@ -1416,7 +1352,7 @@ class Access(Case):
     def check(self, within):
         wrong = []
         for node in self.window.nodes(within, rows=True):
-            name, is_control = node.name, node.role in shared["module"].CONTROLS
+            name, is_control = node.name, node.role in CONTROLS
             if not name and is_control and node.is_seen:
                 wrong.append(("no name", node))
             elif re.match(r"_|(Gtk|Adw)[A-Z]", name) and is_control:
@@ -1436,28 +1372,27 @@ class Access(Case):
 
     def test_every_control_of_the_dialogs_has_a_name(self):
         self.add("dialogs.bin", "paused")
-        self.window.act("add")
-        dialog = self.window.find("Add Downloads", self.Role.FRAME)
+        dialog = self.open_add_dialog()
         self.window.unfold("More Options", dialog)
         self.check(dialog)
         self.window.row("dialogs.bin", "Paused").act("row.edit")
-        dialog = self.window.find("Change a Download", self.Role.FRAME)
+        dialog = self.window.find("Change a Download", Role.FRAME)
         self.window.unfold("More Options", dialog)
         self.check(dialog)
 
     def test_every_control_of_the_preferences_and_of_the_shortcuts_has_a_name(self):
         for action, title in (("preferences", "Preferences"), ("shortcuts", "Keyboard Shortcuts")):
-            shared["module"].activate(f"app.{action}")
-            frame = self.window.find(title, self.Role.FRAME)
+            activate(f"app.{action}")
+            frame = self.window.find(title, Role.FRAME)
             self.check(frame)
             frame.act("window.close")
-            self.window.gone(title, self.Role.FRAME)
+            self.window.gone(title, Role.FRAME)
 
     def test_the_shortcuts_tell_every_key_of_a_row(self):
-        shared["module"].activate("app.shortcuts")
-        frame = self.window.find("Keyboard Shortcuts", self.Role.FRAME)
+        activate("app.shortcuts")
+        frame = self.window.find("Keyboard Shortcuts", Role.FRAME)
         for title in ("Show Details", "Copy Link", "Remove from the list"):
-            self.window.find(title, self.Role.LABEL, frame, rows=True)
+            self.window.find(title, Role.LABEL, frame, rows=True)
 
     def test_a_row_tells_its_name_and_its_verbs(self):
         self.add("verbs.bin", "paused")
@@ -1478,7 +1413,7 @@ class Keys(Case):
         for x in (left + 50, left + 60):
             self.desktop.mouse("mousemove", x, top + height // 2)
         self.desktop.mouse("click", *clicks)
-        self.window.find("1 selected", self.Role.LABEL)
+        self.window.find("1 selected", Role.LABEL)
 
     def test_a_double_click_does_what_enter_does(self):
         self.add("double.bin", "downloading")
@@ -1492,9 +1427,8 @@ class Keys(Case):
         self.desktop.keys("ctrl+c")
         # An offer to add what was copied before is said first.
         self.window.find("Link copied", seconds=20)
-        self.window.act("add")
-        dialog = self.window.find("Add Downloads", self.Role.FRAME)
-        number = self.desktop.focus("Add Downloads")
+        dialog = self.open_add_dialog()
+        self.desktop.focus("Add Downloads")
         self.desktop.keys("ctrl+v")
         wait(lambda: self.window.field("Links, one in a line", dialog).text == url + "?token=secret",
              "the link being pasted")
@@ -1506,9 +1440,9 @@ class Keys(Case):
             self.desktop.keys(key)
             self.window.row("keys.bin", said)
         self.desktop.keys("Menu")
-        self.window.find("Pause", self.Role.MENU_ITEM)
+        self.window.find("Pause", Role.MENU_ITEM)
         self.desktop.keys("Escape")
-        self.window.gone("Pause", self.Role.MENU_ITEM)
+        self.window.gone("Pause", Role.MENU_ITEM)
         self.desktop.keys("alt+Return")
         picture = self.window.find("Parts of the file that are here")
         wait(lambda: picture.is_seen, "the details")
@@ -1518,11 +1452,11 @@ class Keys(Case):
     def test_enter_gives_a_fresh_link(self):
         self.add("entered.bin", "paused")
         self.window.row("entered.bin", "Paused").act("row.fresh-link")
-        self.window.find("A Fresh Link", self.Role.FRAME)
+        self.window.find("A Fresh Link", Role.FRAME)
         self.desktop.focus("A Fresh Link")
         self.desktop.mouse("type", self.serve("other.bin", seed=4))
         self.desktop.keys("Return")
-        self.window.gone("A Fresh Link", self.Role.FRAME)
+        self.window.gone("A Fresh Link", Role.FRAME)
         wait(lambda: self.task("entered.bin")["URL"].endswith("/other.bin"), "the link")
 
     def test_delete_offers_to_undo(self):
@@ -1539,8 +1473,8 @@ class Keys(Case):
 
     def test_a_setting_that_another_client_changes_is_shown(self):
         self.addCleanup(self.desktop.command, "config", "max-concurrent-downloads", "20")
-        window = Setting.open_preferences(self)
-        at_once = self.window.find("Downloads at Once", self.Role.SPIN_BUTTON, window, rows=True)
+        window = self.open_preferences()
+        at_once = self.window.find("Downloads at Once", Role.SPIN_BUTTON, window, rows=True)
         self.desktop.focus("Preferences")
         # Another program has the focus meanwhile.
         self.window.focus()
@@ -1560,12 +1494,12 @@ class Keys(Case):
         self.window.gone("No download is selected")
 
     def test_a_focused_row_far_away_makes_no_question_longer(self):
-        Long.fill(self, 1500)
+        self.add_many(1500)
         self.press(self.window.row("long1499.bin"), 1)
         self.desktop.mouse("mousemove", "--window", self.window.number, 400, 400)
         self.desktop.mouse("click", "--repeat", 1000, "--delay", 2, 5)
         self.window.row("long0000.bin", "Paused", 20)
-        asked = Long.listen(self, "FindTasks")
+        asked = self.listen("FindTasks")
         self.desktop.command("add", "--paused", "http://127.0.0.1:9/last.bin")
 
         def limits():
@@ -1578,7 +1512,7 @@ class Keys(Case):
         self.window.act("descending")
         self.addCleanup(lambda: self.window.act("descending"))
         self.add("far.bin", "downloading")
-        Long.fill(self, 1500, "long0000.bin")
+        self.add_many(1500, "long0000.bin")
         self.press(self.window.row("far.bin", "Downloading"), 1)
         self.desktop.mouse("mousemove", "--window", self.window.number, 400, 400)
         self.desktop.mouse("click", "--repeat", 1000, "--delay", 2, 5)
@@ -1591,7 +1525,7 @@ class Keys(Case):
     def test_where_no_row_is_selected_the_one_with_the_focus_is_meant(self):
         self.add("focused.bin", "paused")
         self.press(self.window.row("focused.bin", "Paused"), 1)
-        for key, then in (("Menu", lambda: self.window.find("Resume", self.Role.MENU_ITEM)),
+        for key, then in (("Menu", lambda: self.window.find("Resume", Role.MENU_ITEM)),
                           ("space", lambda: self.window.row("focused.bin", "Downloading")),
                           ("Delete", lambda: self.window.row("focused.bin", "Will be removed"))):
             self.window.list.act("list.unselect-all")
@@ -1600,7 +1534,7 @@ class Keys(Case):
             then()
             if key == "Menu":
                 self.desktop.keys("Escape")
-                self.window.gone("Resume", self.Role.MENU_ITEM)
+                self.window.gone("Resume", Role.MENU_ITEM)
         self.desktop.keys("ctrl+z")
         self.window.row("focused.bin", "Downloading")
 
@@ -1619,7 +1553,7 @@ class Keys(Case):
     def test_a_right_click_opens_the_menu_of_its_row(self):
         self.add("click.bin", "paused")
         self.press(self.window.row("click.bin", "Paused"), 3)
-        self.window.find("Resume", self.Role.MENU_ITEM).act("click")
+        self.window.find("Resume", Role.MENU_ITEM).act("click")
         self.window.row("click.bin", "Downloading")
 
 
@@ -1671,14 +1605,14 @@ class InLanguage(Case):
         for show in (
             lambda: self.window.act("add"), row("paused.bin", "edit"), row("lost.bin", "fresh-link"),
             lambda: self.window.act("browsers"),
-            *(lambda name=name: shared["module"].activate(f"app.{name}")
+            *(lambda name=name: activate(f"app.{name}")
               for name in ("preferences", "shortcuts", "about")),
         ):
             show()
             dialog = wait(lambda: next((frame for frame in self.window.application.children
                                         if frame.name != "idown" and frame.is_showing), None),
                           "a dialog")
-            more = self.window.seek(lambda name: "More Options" in name, self.Role.PUSH_BUTTON, dialog)
+            more = self.window.seek(lambda name: "More Options" in name, Role.PUSH_BUTTON, dialog)
             if more:
                 more.act("activate")
             yield dialog
@@ -1692,26 +1626,26 @@ class Languages(InLanguage):
 
         def look(*others):
             self.assertEqual(self.untranslated(self.window.frame, *others), [])
-        self.window.find(lambda name: "No Downloads Yet" in name, self.Role.LABEL)
+        self.window.find(lambda name: "No Downloads Yet" in name, Role.LABEL)
         look()
         self.fill()
         self.window.row("kept name.bin", "⟦").act("row.details")
-        self.window.find("⟦Completed ~ ~ ~⟧", self.Role.LABEL)
+        self.window.find("⟦Completed ~ ~ ~⟧", Role.LABEL)
         look()
         self.window.row("running.bin", "⟦").act("row.details")
         self.window.find(lambda name: name.startswith("127.0.0.1") and "HTTP" in name.upper())
         look()
-        self.window.find(lambda name: "History" in name, self.Role.PUSH_BUTTON).act("activate")
+        self.window.find(lambda name: "History" in name, Role.PUSH_BUTTON).act("activate")
         self.window.row("lost.bin", "⟦").act("row.details")
-        self.window.find(lambda name: "⟦Attempt 1 begins" in name, self.Role.LABEL)
+        self.window.find(lambda name: "⟦Attempt 1 begins" in name, Role.LABEL)
         look()
         self.window.act("menu")
-        self.window.find(lambda name: "Give a Fresh Link" in name, self.Role.MENU_ITEM)
+        self.window.find(lambda name: "Give a Fresh Link" in name, Role.MENU_ITEM)
         look(self.LIBRARY)
         self.window.row("kept name.bin").act("row.verify")
         self.window.find(lambda name: "The file is as it should be" in name)
         self.window.row("paused.bin", "⟦").act("row.remove")
-        self.window.find(lambda name: "Undo" in name, self.Role.PUSH_BUTTON)
+        self.window.find(lambda name: "Undo" in name, Role.PUSH_BUTTON)
         look(self.LIBRARY)
 
     def test_every_text_of_the_dialogs_is_translated(self):
@@ -1738,20 +1672,20 @@ class Languages(InLanguage):
         for language in ("xx", "ar:xx"):
             self.use(language)
             row = self.window.row("below.bin", "⟦")
-            bar = next(node for node in row.walk() if node.role == self.Role.PROGRESS_BAR)
+            bar = next(node for node in row.walk() if node.role == Role.PROGRESS_BAR)
             wait(lambda: bar.is_seen, "a row that has its place")
             name, source, size, state, left = [
-                node for node in row.walk() if node.role == self.Role.LABEL and node.is_seen][:5]
+                node for node in row.walk() if node.role == Role.LABEL and node.is_seen][:5]
             for title, cell in (("Name", name), ("Source", source), ("Progress", bar), ("Size", size),
                                 ("State", state), ("Time Left", left)):
-                title = self.window.find(f"⟦Sort by ⟦{title} ~ ~ ~⟧ ~ ~ ~⟧", self.Role.PUSH_BUTTON)
+                title = self.window.find(f"⟦Sort by ⟦{title} ~ ~ ~⟧ ~ ~ ~⟧", Role.PUSH_BUTTON)
                 self.assertEqual(title.extents()[::2], cell.extents()[::2], f"{title} in {language}")
 
     def test_arabic_goes_from_right_to_left(self):
         self.add("right.bin", "paused")
         self.use("ar:xx")
         row = self.window.row("right.bin", "⟦")
-        label = next(node for node in row.walk() if node.role == self.Role.LABEL)
+        label = next(node for node in row.walk() if node.role == Role.LABEL)
         left, _, width, _ = row.extents()
         self.assertGreater(label.extents()[0], left + width / 2)
 
@@ -1767,11 +1701,11 @@ class Narrow(InLanguage):
 
         def is_cut(node):
             left, _, width, _ = node.extents() or (0, 0, 0, 0)
-            return (node.name and node.role != self.Role.PAGE_TAB_LIST and width > 1
+            return (node.name and node.role != Role.PAGE_TAB_LIST and width > 1
                     and (left < 0 or left < 360 < left + width))
         # Of its pages' titles, libadwaita shows those above or those below. The chips are scrolled.
         def found():
-            nodes = frame.walk(lambda node: node.role != self.Role.PAGE_TAB_LIST)
+            nodes = frame.walk(lambda node: node.role != Role.PAGE_TAB_LIST)
             return [f"{node} in {title}" for node in nodes
                     if is_cut(node) and not re.fullmatch(r"⟦.*⟧ \d+", node.name)]
         # The last frame may still be drawn.

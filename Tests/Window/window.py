@@ -3,7 +3,7 @@
 
 import enum
 import os
-import subprocess
+import pathlib
 
 from gi.repository import Gio, GLib
 
@@ -196,6 +196,17 @@ class Node:
             level = following
 
 
+def wake_ups(pid):
+    """How often each thread of a process went to sleep by itself: proc(5), voluntary_ctxt_switches."""
+    return {path.parent.name: int(path.read_text().split("voluntary_ctxt_switches:")[1].split()[0])
+            for path in pathlib.Path(f"/proc/{pid}/task").glob("*/status")}
+
+
+def wake_ups_since(before, pid):
+    """How often the threads that are still there have woken up since."""
+    return sum(count - before.get(thread, 0) for thread, count in wake_ups(pid).items())
+
+
 def end_all(desktop):
     """Ends each process of the program, whatever state it is in: one that is left takes what others
     are started with."""
@@ -365,13 +376,8 @@ class Window:
     # What only a screen with a mouse has
 
     def numbered(self, title):
-        """The X window whose title a regular expression accepts."""
-        def look():
-            found = subprocess.run(["xdotool", "search", "--all", "--onlyvisible", "--pid",
-                                    str(self.process.pid), "--name", title],
-                                   env=self.desktop.environment, capture_output=True, text=True)
-            return found.stdout.split()
-        return wait(look, f"the X window {title}")[0]
+        """The X window of this program whose title a regular expression accepts."""
+        return self.desktop.find_window(title, self.process.pid)
 
     number = property(lambda self: self.numbered("^idown$"))
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownTesting
+
 // Answers that end too early, and answers without the file.
 extension ServerFault {
     static func cuts(of file: ServedFile, _ other: ServedFile) -> [ServerFault] {

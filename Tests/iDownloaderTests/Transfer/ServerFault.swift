@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownTesting
+
 /// A fault of a real host, or a file that changes: each made at least one known downloader save a
 /// mixed or broken file and report success.
 ///
 /// The first request gets a correct answer, which a test cuts off, or holds while further
 /// connections start. All later requests meet the fault.
-package struct ServerFault: CustomStringConvertible, Sendable {
+struct ServerFault: CustomStringConvertible, Sendable {
     /// The required outcome of a download.
-    package enum Outcome: Sendable {
+    enum Outcome: Sendable {
         /// The download completes as one of these versions.
         case completes([TestContent])
         /// The download completes as one of these versions, or fails.
@@ -16,18 +18,18 @@ package struct ServerFault: CustomStringConvertible, Sendable {
         case fails
     }
 
-    package let description: String
+    let description: String
     /// The file of the first answer.
-    package let file: ServedFile
+    let file: ServedFile
     /// Makes the answers to all later requests.
-    package let answer: @Sendable (RecordedRequest) -> [FaultServer.Step]
+    let answer: @Sendable (RecordedRequest) -> [FaultServer.Step]
     /// The outcome of a download that was cut off and resumes.
-    package let resumed: Outcome
+    let resumed: Outcome
     /// The outcome of a download whose further connections meet the fault while the first
     /// continues; nil if it is no fault then.
-    package let segmented: Outcome?
+    let segmented: Outcome?
     /// Whether the fault can be noticed only with a known digest of the file.
-    package let needsDigest: Bool
+    let needsDigest: Bool
 
     init(
         _ description: String,
@@ -54,7 +56,7 @@ extension ServerFault {
     )
 
     /// Returns all faults, for a file and a replacement of the same length.
-    package static func all(_ content: TestContent, replacement: TestContent) -> [ServerFault] {
+    static func all(_ content: TestContent, replacement: TestContent) -> [ServerFault] {
         let file = ServedFile(content, lastModified: monday).with { $0.fields = [date] }
         let other = ServedFile(replacement, entityTag: "\"v2\"", lastModified: tuesday)
             .with { $0.fields = [date] }

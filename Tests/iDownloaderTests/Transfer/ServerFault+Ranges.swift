@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownTesting
+
 // Wrong answers to range requests.
 extension ServerFault {
     static func wrongRanges(of file: ServedFile, _ other: ServedFile) -> [ServerFault] {

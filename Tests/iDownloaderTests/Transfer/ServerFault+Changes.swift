@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import iDownTesting
+
 // Files that change during a download, and validators that do not show the change.
 extension ServerFault {
     static func changes(of file: ServedFile, to other: ServedFile) -> [ServerFault] {
