@@ -37,9 +37,9 @@ package actor Desktop {
     private let command: CompletionCommand
     private let idleInhibitor = IdleInhibitor()
     private var clients: SessionClients?
-    /// Whether nothing waits for the clients of the session bus any more; updates wait until then.
-    private var hasBegun: Bool
-    private var beginWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Whether updates can be delivered: the clients of the session bus exist, or none will.
+    private var canDeliver: Bool
+    private var deliveryWaiters: [CheckedContinuation<Void, Never>] = []
     /// The system bus, and the connection on which ``powerWatch`` follows the power services.
     private var systemConnection: Connection?
     private var watchedConnection: Connection?
@@ -73,7 +73,7 @@ package actor Desktop {
         self.feed = feed
         self.host = host
         self.settings = settings
-        hasBegun = session == nil
+        canDeliver = session == nil
         self.system = system
         self.updateInterval = updateInterval
         self.grace = grace
@@ -203,7 +203,7 @@ package actor Desktop {
             self.clients = clients
             await command.update(ProgramLauncher(connection: connection))
             await idleInhibitor.setSessionBus(connection)
-            begin()
+            startDelivery()
             await clients.follow()
             // A new task, because this one may be cancelled, and a cancelled task gets no answers.
             await Task { await clients.end() }.value
@@ -211,13 +211,13 @@ package actor Desktop {
             await command.update(ProgramLauncher(connection: nil))
             await idleInhibitor.setSessionBus(nil)
         }
-        begin()
+        startDelivery()
     }
 
-    private func begin() {
-        hasBegun = true
-        for waiter in beginWaiters { waiter.resume() }
-        beginWaiters = []
+    private func startDelivery() {
+        canDeliver = true
+        for waiter in deliveryWaiters { waiter.resume() }
+        deliveryWaiters = []
     }
 
     // MARK: News
@@ -225,7 +225,7 @@ package actor Desktop {
     private func deliverNews() async {
         // The call that started the service may already have brought news; wait for the session
         // bus.
-        if !hasBegun { await withCheckedContinuation { beginWaiters.append($0) } }
+        if !canDeliver { await withCheckedContinuation { deliveryWaiters.append($0) } }
         for await _ in feed.wakeUps {
             let news = feed.take()
             await command.receive(news)

@@ -49,7 +49,6 @@ package func withChild<Value>(
     _ executable: String,
     _ arguments: [String] = [],
     environment: [String: String]? = nil,
-    workingDirectory: String? = nil,
     input: String = "",
     _ body: (ChildProcess) async throws -> Value
 ) async throws -> Value {
@@ -57,7 +56,6 @@ package func withChild<Value>(
         executable,
         arguments,
         environment: environment,
-        workingDirectory: workingDirectory,
         input: input
     )
     do {

@@ -7,7 +7,7 @@ import Subprocess
 ///
 /// The kernel kills the child when the test process dies (`setpriv --pdeathsig`), so a crashed test
 /// leaves no process behind. A test that ends normally must still stop its child: see
-/// ``withChild(_:_:environment:workingDirectory:input:_:)``.
+/// ``withChild(_:_:environment:input:_:)``.
 package final class ChildProcess: Sendable {
     /// How a child ended.
     package enum ExitStatus: Hashable, Sendable {
@@ -123,12 +123,12 @@ package final class ChildProcess: Sendable {
         await (try? running.value) ?? .signaled(SIGKILL)
     }
 
-    /// Ends the child with `SIGTERM`, after `grace` with `SIGKILL`; returns once it has ended.
+    /// Ends the child with `SIGTERM`, after 3 seconds with `SIGKILL`; returns once it has ended.
     @discardableResult
-    package func stop(grace: Duration = .seconds(3)) async -> ExitStatus {
+    package func stop() async -> ExitStatus {
         send(SIGTERM)
         let deadline = Task {
-            try await Task.sleep(for: grace)
+            try await Task.sleep(for: .seconds(3))
             send(SIGKILL)
         }
         defer { deadline.cancel() }

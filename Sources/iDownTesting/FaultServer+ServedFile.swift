@@ -9,18 +9,13 @@ package struct ServedFile: Sendable {
         /// The number of bytes of each body that are sent before the host stops.
         package var afterBytes: Int64
         /// The gate that the server opens when these bytes were sent.
-        package var reached: FaultServer.Gate
+        package let reached = FaultServer.Gate()
         /// The gate that the test opens to let the host continue.
         package var until: FaultServer.Gate
 
-        /// Makes a hold, with new gates unless some are given.
-        package init(
-            afterBytes: Int64,
-            reached: FaultServer.Gate = .init(),
-            until: FaultServer.Gate = .init()
-        ) {
+        /// Makes a hold, with a new gate unless one is given.
+        package init(afterBytes: Int64, until: FaultServer.Gate = .init()) {
             self.afterBytes = afterBytes
-            self.reached = reached
             self.until = until
         }
     }

@@ -16,13 +16,9 @@ package struct MockService: Sendable {
     private static let mock: InterfaceName = "org.freedesktop.DBus.Mock"
 
     /// Changes properties, and sends PropertiesChanged.
-    package func update(
-        _ properties: [String: Value],
-        of interface: InterfaceName? = nil,
-        at path: ObjectPath? = nil
-    ) async throws(BusError) {
-        let interface = Value.string((interface ?? self.interface).rawValue)
-        _ = try await call("UpdateProperties", [interface, properties.busValue], at: path)
+    package func update(_ properties: [String: Value]) async throws(BusError) {
+        let arguments: [Value] = [.string(interface.rawValue), properties.busValue]
+        try await call("UpdateProperties", arguments)
     }
 
     /// Adds a property that the template lacks.
@@ -80,10 +76,9 @@ package struct MockService: Sendable {
     @discardableResult
     package func call(
         _ member: MemberName,
-        _ arguments: [Value] = [],
-        at path: ObjectPath? = nil
+        _ arguments: [Value] = []
     ) async throws(BusError) -> [Value] {
-        try await connection.call(name, path ?? self.path, Self.mock, member, arguments)
+        try await connection.call(name, path, Self.mock, member, arguments)
     }
 }
 

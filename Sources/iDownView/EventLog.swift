@@ -95,9 +95,7 @@ package struct EventLog {
             let serial = TaskProperties().applying(changed).serial
             guard serial == 0 || serial >= known ?? 0 else { return nil }
             told[event.id] = max(serial, known ?? 0)
-            if state == .completed || state == .failed || state == .cancelled {
-                open?.remove(event.id)
-            }
+            if state.isEnd { open?.remove(event.id) }
         case .removed:
             told[event.id] = Self.removed
             open?.remove(event.id)

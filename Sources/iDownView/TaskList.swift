@@ -85,7 +85,7 @@ extension TaskList {
             order.append(new.id)
             (isInOrder, shown) = (false, nil)
         case (let old?, let new?):
-            if moves(from: old, to: new) { shown = nil }
+            if sort.moves(from: old, to: new, filter, search) { shown = nil }
         case (let old?, nil):
             chosen.remove(old.id)
             shown = nil
@@ -181,13 +181,6 @@ extension TaskList {
     /// of `ß`.
     private static func folded(_ text: String) -> String { text.uppercased().lowercased() }
 
-    /// Whether a change may move, add or remove rows.
-    private func moves(from old: TaskProperties, to new: TaskProperties) -> Bool {
-        if filter != .all, old.state != new.state { return true }
-        if !search.isEmpty, old.fileName != new.fileName || old.url != new.url { return true }
-        return sort.moves(from: old, to: new)
-    }
-
     /// Returns the IDs in order; equal ones stay in the order of adding.
     private func sorted(_ ids: [String]) -> [String] {
         func by<Key: Comparable>(_ key: (TaskProperties) -> Key) -> [String] {
@@ -211,9 +204,16 @@ extension TaskList {
 }
 
 extension TaskQuery.Sort {
-    /// Returns whether a change of a task may move its row.
-    func moves(from old: TaskProperties, to new: TaskProperties) -> Bool {
-        switch self {
+    /// Returns whether a change of a task may move its row, show it, or hide it.
+    func moves(
+        from old: TaskProperties,
+        to new: TaskProperties,
+        _ filter: TaskList.Filter,
+        _ search: String
+    ) -> Bool {
+        if filter != .all, old.state != new.state { return true }
+        if !search.isEmpty, old.fileName != new.fileName || old.url != new.url { return true }
+        return switch self {
         case .added: false
         case .name: old.fileName != new.fileName
         case .size: old.totalBytes != new.totalBytes

@@ -36,7 +36,7 @@ package struct TaskPages: Sendable {
     package struct Question: Hashable, Sendable {
         fileprivate let generation: Int
         /// Whether the answer replaces all known rows.
-        package let isAnew: Bool
+        package let isReload: Bool
         fileprivate let first: Int
         /// The query to send.
         package let query: TaskQuery
@@ -60,7 +60,7 @@ package struct TaskPages: Sendable {
         /// The ids of the tasks to redraw.
         package var changed: [String] = []
         /// The ids of the tasks whose state has changed.
-        package var turned: [String] = []
+        package var changedState: [String] = []
         /// Whether rows may have been added, removed or moved, so that the list must be loaded
         /// again.
         package var movesRows = false
@@ -85,7 +85,7 @@ package struct TaskPages: Sendable {
     /// The pages that are being loaded.
     private var asked: Set<Int> = []
     /// Whether the whole list is being loaded again.
-    private var isAskingAnew = false
+    private var isReloading = false
     /// The time of each page's last use, as a growing number.
     private var uses: [Int: Int] = [:]
     private var lastUse = 0
@@ -126,28 +126,28 @@ package struct TaskPages: Sendable {
         let pages = Set(rows.filter { ids[$0] == nil && $0 < count }.map { $0 / Self.pageLength })
         return pages.subtracting(asked).sorted().map { page in
             asked.insert(page)
-            return question(page * Self.pageLength, Self.pageLength, isAnew: false)
+            return question(page * Self.pageLength, Self.pageLength, isReload: false)
         }
     }
 
     /// Returns the question that loads the list again: the visible rows, or the first rows of
     /// another look.
-    package mutating func questionAnew(for rows: Range<Int>) -> Question {
+    package mutating func reloadQuestion(for rows: Range<Int>) -> Question {
         generation += 1
         asked = []
-        isAskingAnew = true
+        isReloading = true
         let rows = shownLook == look ? rows : 0..<0
         let first = rows.lowerBound / Self.pageLength * Self.pageLength
         let length = min(max(Self.pageLength, rows.upperBound - first), Self.mostRows)
-        return question(first, length, isAnew: true)
+        return question(first, length, isReload: true)
     }
 
-    private func question(_ first: Int, _ length: Int, isAnew: Bool) -> Question {
+    private func question(_ first: Int, _ length: Int, isReload: Bool) -> Question {
         var query = look.query
         query.offset = UInt32(clamping: first)
         query.limit = UInt32(clamping: length)
         query.properties = Self.properties
-        return Question(generation: generation, isAnew: isAnew, first: first, query: query)
+        return Question(generation: generation, isReload: isReload, first: first, query: query)
     }
 
     /// The properties that rows show and verbs need.
@@ -159,8 +159,8 @@ package struct TaskPages: Sendable {
     /// Takes note that a question failed, so that its rows can be asked for again.
     package mutating func forget(_ question: Question) {
         guard question.generation == generation else { return }
-        if question.isAnew {
-            isAskingAnew = false
+        if question.isReload {
+            isReloading = false
         } else {
             asked.remove(question.first / Self.pageLength)
         }
@@ -182,14 +182,14 @@ package struct TaskPages: Sendable {
             guard let old = tasks[task.id] else { return isLoaded ? task.id : nil }
             return old == newer(old, task) ? nil : task.id
         }
-        guard question.isAnew else {
+        guard question.isReload else {
             asked.remove(question.first / Self.pageLength)
             guard total == count else { return (nil, [], true) }
             for (place, task) in answer.enumerated() { put(task, question.first + place) }
             use(question.first)
             return (nil, changed, false)
         }
-        isAskingAnew = false
+        isReloading = false
         let isOtherLook = shownLook != look
         shownLook = look
         let (oldIDs, oldTasks, oldCount) = (ids, tasks, isLoaded ? count : 0)
@@ -290,8 +290,7 @@ extension TaskPages {
                 guard !isProgress else { continue }
                 // An answer that is still to come may be older than this change.
                 effect.movesRows =
-                    effect.movesRows || isAskingAnew || !asked.isEmpty
-                    || look != Look.inOrderOfAdding(look)
+                    effect.movesRows || isReloading || !asked.isEmpty || look.dependsOnTasks
                 effect.movesCounts = true
                 continue
             }
@@ -300,8 +299,9 @@ extension TaskPages {
             guard new.serial >= old.serial, new != old else { continue }
             tasks[id] = new
             effect.changed.append(id)
-            if old.state != new.state { effect.turned.append(id) }
-            effect.movesRows = effect.movesRows || look.moves(from: old, to: new)
+            if old.state != new.state { effect.changedState.append(id) }
+            let moves = look.sort.moves(from: old, to: new, look.filter, look.search)
+            effect.movesRows = effect.movesRows || moves
             effect.movesCounts = effect.movesCounts || old.state != new.state
         }
         return effect
@@ -314,17 +314,7 @@ extension TaskPages {
 }
 
 extension TaskPages.Look {
-    /// Returns a look in the order of adding with the same direction, without filter and search.
-    fileprivate static func inOrderOfAdding(_ look: Self) -> Self {
-        var other = Self()
-        other.isDescending = look.isDescending
-        return other
-    }
-
-    /// Whether a change may move, add or remove rows.
-    fileprivate func moves(from old: TaskProperties, to new: TaskProperties) -> Bool {
-        if filter != .all, old.state != new.state { return true }
-        if !search.isEmpty, old.fileName != new.fileName || old.url != new.url { return true }
-        return sort.moves(from: old, to: new)
-    }
+    /// Whether a change of a task can give it a row, take its row away, or move it: not in the
+    /// order of adding without filter and search.
+    fileprivate var dependsOnTasks: Bool { filter != .all || !search.isEmpty || sort != .added }
 }

@@ -128,5 +128,10 @@ package struct TaskSummary: Sendable {
 
 extension TaskProperties {
     /// Whether the task changes no more by itself: it completed, failed or was cancelled.
-    package var hasEnded: Bool { state == .completed || state == .failed || state == .cancelled }
+    package var hasEnded: Bool { state.isEnd }
+}
+
+extension TaskProperties.State {
+    /// Whether a task in this state has ended: it is completed, failed or cancelled.
+    package var isEnd: Bool { self == .completed || self == .failed || self == .cancelled }
 }

@@ -19,13 +19,13 @@ final class AddDialog {
     private let field = Object(
         gtk_text_view_get_type(),
         [
-            "wrap-mode": 1, "accepts-tab": false, "top-margin": 8, "bottom-margin": 8,
-            "left-margin": 8, "right-margin": 8, "monospace": true,
+            "wrap-mode": .choice(GTK_WRAP_CHAR), "accepts-tab": false, "top-margin": 8,
+            "bottom-margin": 8, "left-margin": 8, "right-margin": 8, "monospace": true,
         ]
     )
     private let facts = Object.label(classes: ["dim-label"], ["wrap": true, "hexpand": true])
     private let lookUp = Object.textButton(translated("Look Up"))
-    private let paused = Object(gtk_switch_get_type(), ["valign": 3])
+    private let paused = Object(gtk_switch_get_type(), ["valign": .choice(GTK_ALIGN_CENTER)])
     private var links = LinkText("")
     private let probes: LinkProbes
     /// The links that the user has asked to look up although they have a query.
@@ -94,7 +94,7 @@ final class AddDialog {
             self?.judge()
             self?.ask()
         }
-        lookUp.set("valign", 1)
+        lookUp.set("valign", .choice(GTK_ALIGN_START))
         lookUp.set(
             "tooltip-text",
             .text(
@@ -160,7 +160,7 @@ final class AddDialog {
         }
         dialog.allow(false)
         parsing = Task {
-            try? await Task.sleep(for: LinkProbes.patience)
+            try? await Task.sleep(for: LinkProbes.typingPause)
             guard !Task.isCancelled else { return }
             let links = await Self.links(in: text)
             if !Task.isCancelled, !dialog.isClosed { take(links) }
@@ -180,7 +180,7 @@ final class AddDialog {
         showFacts()
         ask()
         // Waits, because a path that is half typed may already name another file.
-        takeLists(after: LinkProbes.patience)
+        takeLists(after: LinkProbes.typingPause)
     }
 
     /// Replaces each line that names a list file with the links in that file.

@@ -49,7 +49,7 @@ final class Dialog {
         // as they may be in other languages.
         for button in [cancel, button] {
             let label = Object(gtk_button_get_child(button.to()))
-            label.set("ellipsize", 3)
+            label.set("ellipsize", .choice(PANGO_ELLIPSIZE_END))
             label.set("width-chars", .number(min(label.text("label").count, Self.mostCharacters)))
         }
         adw_header_bar_pack_start(header.opaque, cancel.widget)

@@ -37,8 +37,10 @@ final class Field {
     init(_ title: String, hasLines: Bool = false, judge: @escaping (String) -> String?) {
         self.judge = judge
         if hasLines {
-            let view = Object(gtk_text_view_get_type(), ["wrap-mode": 2, "accepts-tab": false])
-                .adding(["lines"]).named(title)
+            let view = Object(
+                gtk_text_view_get_type(),
+                ["wrap-mode": .choice(GTK_WRAP_WORD), "accepts-tab": false]
+            ).adding(["lines"]).named(title)
             row = .contentRow(title, [view])
             source = Object(gtk_text_view_get_buffer(view.to()))
             spoken = [view]
@@ -119,7 +121,7 @@ extension Field {
         }
         let name = translated("Choose a Folder")
         let button = Object.iconButton("folder-open-symbolic", name).adding(["flat"])
-        button.set("valign", 3)
+        button.set("valign", .choice(GTK_ALIGN_CENTER))
         button.on("clicked") { [weak field] _ in
             guard let field else { return }
             FileChooser.choose(

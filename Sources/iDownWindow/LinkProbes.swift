@@ -50,8 +50,8 @@ final class LinkProbes {
     /// Called after each new answer.
     var changed: () -> Void = {}
 
-    /// The pause in typing after which servers are asked.
-    static let patience: Duration = .milliseconds(600)
+    /// How long the user must not have typed before servers are asked.
+    static let typingPause: Duration = .milliseconds(600)
     /// The most probes under way: one less than the service allows a client, so that a link can be
     /// added meanwhile.
     private static let most = Contract.pendingProbes.client - 1
@@ -63,7 +63,7 @@ final class LinkProbes {
         asking?.cancel()
         let client = client
         asking = Task { [weak self] in
-            try? await Task.sleep(for: Self.patience)
+            try? await Task.sleep(for: Self.typingPause)
             await withTaskGroup(of: (Question, String).self) { group in
                 var rest = questions.filter { self?.answers[$0] == nil }[...]
                 func askNext() {

@@ -18,7 +18,7 @@ final class ListFeed {
     private let announcer: Announcer
     private(set) var phase = Phase.loading
     /// Whether the service has left the bus and has not come back.
-    private(set) var isAlone = false
+    private(set) var hasServiceLeft = false
     private(set) var counts: [TaskProperties.State: Int] = [:]
     /// The measured speeds of running downloads by id, for the plot.
     private(set) var speeds: [String: SpeedSamples] = [:]
@@ -42,7 +42,7 @@ final class ListFeed {
     private var refresher: Task<Void, Never>?
     private var watcher: Task<Void, Never>?
     private var lastNews = ContinuousClock.now
-    /// The service tells of running downloads twice a second: after a longer silence it is asked.
+    /// How long no news may arrive while downloads run: usually they arrive twice a second.
     private static let silence: Duration = .seconds(5)
 
     /// The shortest time between two redraws of rows.
@@ -89,14 +89,14 @@ final class ListFeed {
     private func take(_ news: ListNews) {
         lastNews = .now
         if case .left = news {
-            isAlone = true
-            // The window was opened to see the list.
+            hasServiceLeft = true
+            // The window was opened to see the list, and asking for the list starts the service.
             if phase == .loading { recover() }
         }
-        if case .anew = news { isAlone = false }
+        if case .anew = news { hasServiceLeft = false }
         let effect = model.apply(news)
         for id in effect.changed { sample(id) }
-        announcer.tell(effect.turned.compactMap { model.pages[$0] })
+        announcer.tell(effect.changedState.compactMap { model.pages[$0] })
         hear(news)
         mark(effect.changed)
         guard effect.movesRows || effect.movesCounts else {
@@ -162,7 +162,7 @@ final class ListFeed {
                 }
                 if self.isStale {
                     self.isStale = false
-                    await self.ask(self.model.questionAnew(for: self.lookedAt()))
+                    await self.ask(self.model.reloadQuestion(for: self.lookedAt()))
                 }
                 let took = ContinuousClock.now - start
                 let isMoving = [.progress, .timeLeft].contains(self.model.pages.look.sort)
@@ -185,7 +185,7 @@ final class ListFeed {
             }
             let wasLoaded = phase == .loaded
             phase = .loaded
-            if !wasLoaded || question.isAnew { listChanged() }
+            if !wasLoaded || question.isReload { listChanged() }
         } catch {
             model.forget(question)
             // No error: the signals report that the service leaves, and when the next one starts;
@@ -228,11 +228,11 @@ final class ListFeed {
         watch()
     }
 
-    /// Asks whether the service still answers while downloads run and nothing is heard of them.
+    /// While downloads run and no news of them arrive, asks whether the service still answers.
     private func watch() {
         guard watcher == nil else { return }
         watcher = Task { [weak self] in
-            while let self, !self.isAlone, self.counts[.downloading] ?? 0 > 0 {
+            while let self, !self.hasServiceLeft, self.counts[.downloading] ?? 0 > 0 {
                 try? await Task.sleep(for: Self.silence)
                 if .now - self.lastNews > Self.silence { self.pulse.check() }
             }

@@ -101,7 +101,7 @@ final class ListPane {
             translated("Try Again"),
             classes: ["pill", "suggested-action"]
         )
-        retry.set("halign", 3)
+        retry.set("halign", .choice(GTK_ALIGN_CENTER))
         retry.on("clicked") { [weak self] _ in
             self?.feed.start()
             self?.update()
@@ -118,14 +118,14 @@ final class ListPane {
             action: "win.browsers"
         )
         let buttons = Object.box(vertical: true, spacing: 12, [add, browsers])
-        buttons.set("halign", 3)
+        buttons.set("halign", .choice(GTK_ALIGN_CENTER))
         let empty = Object.statusPage(
             "folder-download-symbolic",
             translated("No Downloads Yet"),
             translated("Add a link, or drop one here.")
         )
         empty.set("child", .object(buttons))
-        spinner.set("halign", 3)
+        spinner.set("halign", .choice(GTK_ALIGN_CENTER))
         let pages: [(String, Object)] = [
             ("loading", spinner), ("empty", empty), ("failed", failure),
             (
@@ -246,7 +246,7 @@ final class ListPane {
         gtk_stack_set_visible_child_name(stack.opaque, page)
         // A hidden spinner would go on turning and wake the program up.
         spinner.set("spinning", .flag(page == "loading"))
-        gtk_revealer_set_reveal_child(banner.opaque, feed.isAlone ? 1 : 0)
+        gtk_revealer_set_reveal_child(banner.opaque, feed.hasServiceLeft ? 1 : 0)
         titles.box.set("visible", .flag(page == "list"))
         chips.box.set("visible", .flag(page == "list" || page == "none"))
         chips.show(feed.counts, model.pages.look.filter)
@@ -280,12 +280,12 @@ final class ListPane {
     private func addMenu() {
         menu.named(translated("Menu"))
         menu.set("has-arrow", false)
-        menu.set("halign", 1)
+        menu.set("halign", .choice(GTK_ALIGN_START))
         gtk_widget_set_parent(menu.widget, list.widget)
         let menu = menu
         list.on("destroy") { _ in gtk_widget_unparent(menu.widget) }
         let click = Object(gtk_gesture_click_new())
-        click.set("button", 3)
+        click.set("button", .number(Int(GDK_BUTTON_SECONDARY)))
         click.on("pressed") { [weak self] arguments in
             self?.openMenu(x: arguments.real(2), y: arguments.real(3))
         }
@@ -307,7 +307,7 @@ final class ListPane {
             ]
         )
         let keys = Object(gtk_event_controller_key_new())
-        keys.set("propagation-phase", .number(Int(GTK_PHASE_CAPTURE.rawValue)))
+        keys.set("propagation-phase", .choice(GTK_PHASE_CAPTURE))
         keys.answer("key-pressed") { [weak self] in
             .flag(self?.take($0.number(1), $0.number(3)) ?? false)
         }
@@ -420,7 +420,7 @@ private final class FilterChips {
             .downloading, .waiting, .paused, .completed, .failed, .cancelled,
         ]
         let row = Object.box(spacing: 6, margin: 6, [])
-        row.set("halign", 3)
+        row.set("halign", .choice(GTK_ALIGN_CENTER))
         box = .scrolled(row, isWide: true)
         for filter in [.all] + states.map({ TaskList.Filter.only($0) }) {
             let button = Object(gtk_toggle_button_get_type()).adding(["chip", "flat"])

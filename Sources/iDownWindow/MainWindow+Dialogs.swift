@@ -19,7 +19,7 @@ extension MainWindow {
                 "application-icon": "org.idown.Manager1", "version": .text(Contract.version),
                 "developer-name": .text(translated("The idown developers")),
                 "website": "https://idown.org",
-                "license-type": .number(Int(GTK_LICENSE_APACHE_2_0.rawValue)),
+                "license-type": .choice(GTK_LICENSE_APACHE_2_0),
                 "comments": .text(translated("Downloads that go on where they stopped.")),
             ]
         )

@@ -27,7 +27,8 @@ final class MainWindow {
         adw_flap_get_type(),
         // Locked, so that the pane does not close when the rows need more room.
         [
-            "flap-position": 1, "reveal-flap": false, "fold-policy": 2, "locked": true,
+            "flap-position": .choice(GTK_PACK_END), "reveal-flap": false,
+            "fold-policy": .choice(ADW_FLAP_FOLD_POLICY_AUTO), "locked": true,
             "separator": .object(nil),
         ]
     )
@@ -76,7 +77,8 @@ final class MainWindow {
         arrivals = Arrivals(object, tasks)
         actions = Actions(map: object)
         build(messages.overlay)
-        connect()
+        connectParts()
+        handleSignals()
         addActions()
         object.nameParts()
         pane.update()
@@ -156,7 +158,11 @@ final class MainWindow {
         buildSelectionBar()
         flap.set("content", .object(pane.box))
         flap.set("flap", .object(details.box))
-        flap.set("separator", .object(Object(gtk_separator_get_type(), ["orientation": 1])))
+        let line = Object(
+            gtk_separator_get_type(),
+            ["orientation": .choice(GTK_ORIENTATION_VERTICAL)]
+        )
+        flap.set("separator", .object(line))
         overlay.set("child", .object(.box(vertical: true, spacing: 0, [header, searchBar, flap])))
         // Below the overlay, so that no message covers the buttons.
         let content = Object.box(vertical: true, spacing: 0, [overlay, selectionBar])
@@ -197,7 +203,8 @@ final class MainWindow {
             }.model
     }
 
-    private func connect() {
+    /// Connects the parts of the window with one another.
+    private func connectParts() {
         feed.listChanged = { [weak self] in self?.listChanged() }
         feed.rowsChanged = { [weak self] ids in
             self?.pane.redraw(ids)
@@ -219,6 +226,13 @@ final class MainWindow {
             self?.sortAction?.setState(choice: look.sort.rawValue)
             self?.descendingAction?.setState(isOn: look.isDescending)
         }
+        details.samples = { [weak self] in self?.feed.speeds[$0] }
+        details.carryOut = { [weak self] verb, id in self?.carryOut(verb, [id]) }
+        arrivals.add = { [weak self] in self?.openAddDialog($0) }
+    }
+
+    /// Handles the keys and the signals of the window's widgets.
+    private func handleSignals() {
         // In the bubble phase: a focused text field takes these keys for its own text first.
         object.addKeys(
             GTK_PHASE_BUBBLE,
@@ -230,9 +244,6 @@ final class MainWindow {
             guard let self, self.flap.flag("reveal-flap") != self.areDetailsShown else { return }
             self.showDetails(!self.areDetailsShown)
         }
-        details.samples = { [weak self] in self?.feed.speeds[$0] }
-        details.carryOut = { [weak self] verb, id in self?.carryOut(verb, [id]) }
-        arrivals.add = { [weak self] in self?.openAddDialog($0) }
         search.on("search-changed") { [weak self] _ in
             guard let self else { return }
             let text = self.search.text("text")
@@ -248,7 +259,7 @@ final class MainWindow {
                 guard let self else { return }
                 self.width = $0.number(1)
                 self.fit()
-                // A pane that tells nothing would cover the whole list.
+                // The pane of a narrow window covers the whole list: without a download it closes.
                 let isEmpty = self.areDetailsShown && self.model.chosen.isEmpty
                 if isEmpty && self.width < Self.narrowWidth { self.showDetails(false) }
             }
@@ -275,7 +286,7 @@ final class MainWindow {
         gtk_widget_set_visible(object.widget, 0)
         let (tasks, application) = (tasks, application)
         Task {
-            await tasks.endPending()
+            await tasks.carryOutPending()
             g_application_quit(application.to())
         }
         // The service has received the call by then, and finishes it without this program.
@@ -289,10 +300,10 @@ final class MainWindow {
         pane.update()
         if feed.phase != .loading { presentFirst() }
         details.renew()
-        let speed = feed.counts[.downloading] ?? 0
+        let running = feed.counts[.downloading] ?? 0
         let text =
-            speed > 0
-            ? counted("{count} download is running", "{count} downloads are running", UInt(speed))
+            running > 0
+            ? counted("{count} download is running", "{count} downloads are running", UInt(running))
             : ""
         title.set("subtitle", .text(text))
         actions.enable("clear", feed.counts[.completed] ?? 0 > 0)
@@ -439,10 +450,9 @@ extension MainWindow {
     func open(_ dialog: @escaping () async throws(ManagerError) -> Void) {
         guard !isOpening else { return }
         isOpening = true
-        tasks.pulse.check()
-        Task {
-            defer { isOpening = false }
-            do throws(ManagerError) { try await dialog() } catch { tasks.say(error.text) }
+        tasks.call { () throws(ManagerError) in
+            defer { self.isOpening = false }
+            try await dialog()
         }
     }
 }

@@ -9,16 +9,22 @@ import iDownView
 final class Messages {
     /// The overlay that shows the message; its child is the content of the window.
     let overlay = Object(gtk_overlay_get_type())
-    private let revealer = Object(gtk_revealer_get_type(), ["halign": 3, "valign": 2])
+    private let revealer = Object(
+        gtk_revealer_get_type(),
+        ["halign": .choice(GTK_ALIGN_CENTER), "valign": .choice(GTK_ALIGN_END)]
+    )
     private let label = Object.label(
         "",
         // On one line while there is room.
-        ["wrap": true, "max-width-chars": 50, "natural-wrap-mode": 1, "hexpand": true]
+        [
+            "wrap": true, "max-width-chars": 50,
+            "natural-wrap-mode": .choice(GTK_NATURAL_WRAP_NONE), "hexpand": true,
+        ]
     )
     private let button = Object.textButton("", classes: ["flat"])
     private let line = Object(
         gtk_box_get_type(),
-        ["spacing": 6, "accessible-role": .number(Int(GTK_ACCESSIBLE_ROLE_ALERT.rawValue))]
+        ["spacing": 6, "accessible-role": .choice(GTK_ACCESSIBLE_ROLE_ALERT)]
     ).adding(["osd", "message"])
     private var shown: Message?
     /// The messages that wait until the shown message, which has a button, is over.
@@ -42,10 +48,7 @@ final class Messages {
         for part in [label, button, close] { gtk_box_append(line.to(), part.widget) }
         line.setMargins(12)
         revealer.set("child", .object(line))
-        revealer.set(
-            "transition-type",
-            .number(Int(GTK_REVEALER_TRANSITION_TYPE_SLIDE_UP.rawValue))
-        )
+        revealer.set("transition-type", .choice(GTK_REVEALER_TRANSITION_TYPE_SLIDE_UP))
         revealer.set("visible", false)
         // Hidden after the slide, so that the invisible message takes no clicks.
         revealer.onChange(of: "child-revealed") { [weak self] in

@@ -62,7 +62,7 @@ enum Property: ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
 {
     case text(String?)
     case flag(Bool)
-    /// An integer, an enumeration or flags.
+    /// An integer; ``choice(_:)`` makes one from a value of a C enumeration.
     case number(Int)
     case real(Double)
     case object(Object?)
@@ -71,6 +71,11 @@ enum Property: ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     init(booleanLiteral flag: Bool) { self = .flag(flag) }
     init(integerLiteral number: Int) { self = .number(number) }
     init(floatLiteral real: Double) { self = .real(real) }
+
+    /// A value of a C enumeration.
+    static func choice(_ choice: some RawRepresentable<UInt32>) -> Property {
+        .number(Int(choice.rawValue))
+    }
 
     /// The property as a `GValue`, which the caller must unset.
     fileprivate var value: GValue {

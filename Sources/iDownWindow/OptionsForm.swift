@@ -334,7 +334,7 @@ private struct Option {
 private struct Removal {
     let row: Object
     let clearable: EditOptions.Clearable
-    private let toggle = Object(gtk_switch_get_type(), ["valign": 3])
+    private let toggle = Object(gtk_switch_get_type(), ["valign": .choice(GTK_ALIGN_CENTER)])
 
     init(_ title: String, _ clearable: EditOptions.Clearable) {
         self.clearable = clearable

@@ -105,7 +105,10 @@ final class Preferences {
 
     private func flagRow(_ setting: Setting, _ isOn: Bool) -> Object {
         let row = Object(adw_action_row_get_type(), ["title": .text(setting.title.escaped)])
-        let toggle = Object(gtk_switch_get_type(), ["valign": 3, "active": .flag(isOn)])
+        let toggle = Object(
+            gtk_switch_get_type(),
+            ["valign": .choice(GTK_ALIGN_CENTER), "active": .flag(isOn)]
+        )
         adw_action_row_add_suffix(row.to(), toggle.widget)
         adw_action_row_set_activatable_widget(row.to(), toggle.widget)
         shows[setting] = { if case .flag(let isOn) = $0 { toggle.set("active", .flag(isOn)) } }
@@ -122,7 +125,7 @@ final class Preferences {
         let field = Object(
             gtk_spin_button_new_with_range(Double(range.lowerBound), Double(range.upperBound), 1)
         ).named(setting.title)
-        field.set("valign", 3)
+        field.set("valign", .choice(GTK_ALIGN_CENTER))
         field.ignoreWheel()
         field.set("value", .real(Double(number)))
         adw_action_row_add_suffix(row.to(), field.widget)

@@ -32,8 +32,9 @@ final class Pulse {
 
     /// Asks the service for something that it always answers quickly.
     ///
-    /// Called with each question to which the user waits for the answer. At most one question is
-    /// under way; the service answers it when it goes on, or the bus when the service ends.
+    /// Call it together with each call whose answer the user waits for. At most one question is
+    /// under way; a service that hung answers it when it goes on, and the bus answers it when the
+    /// service ends.
     func check() {
         guard question == nil else { return }
         let client = client
@@ -47,7 +48,7 @@ final class Pulse {
             question = nil
             guard isSilent else { return }
             isSilent = false
-            // One that has ended stays so until the user wants something.
+            // A service that has ended is not started again until the user asks for something.
             if hasAnswered { answered() }
         }
     }

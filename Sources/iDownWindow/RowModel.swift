@@ -299,7 +299,9 @@ final class RowModel {
 
     func show(_ look: TaskPages.Look) { pages.show(look) }
 
-    func questionAnew(for rows: Range<Int>) -> TaskPages.Question { pages.questionAnew(for: rows) }
+    func reloadQuestion(for rows: Range<Int>) -> TaskPages.Question {
+        pages.reloadQuestion(for: rows)
+    }
 
     // MARK: Selection
 

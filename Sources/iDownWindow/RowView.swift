@@ -12,8 +12,10 @@ final class RowView {
     private let icon = Object(gtk_image_get_type())
     private let name = Object.cell(characters: 8)
     private let source = Object.cell(characters: 18, classes: ["dim-label"])
-    private let bar = Object(gtk_progress_bar_get_type(), ["valign": 3])
-        .named(translated("Progress"))
+    private let bar = Object(
+        gtk_progress_bar_get_type(),
+        ["valign": .choice(GTK_ALIGN_CENTER)]
+    ).named(translated("Progress"))
     private let bytes = Object.cell(characters: RowView.bytesWidth, isRight: true)
     private let speed = Object.cell(characters: RowView.stateWidth, isRight: true)
     private let timeLeft = Object.cell(

@@ -9,6 +9,9 @@ import iDownBus
 import iDownView
 
 /// Carries out actions on downloads, shows their errors, and offers to undo them.
+///
+/// An action that ends downloads is pending while its message offers Undo, and is carried out when
+/// the message is over. At most one action is pending.
 final class TaskActions {
     private let client: ManagerClient
     private let connection: Connection
@@ -19,10 +22,9 @@ final class TaskActions {
     private var pending: Pending?
     /// The action that is being carried out; the closing window waits for it.
     private var ending: Task<Void, Never>?
-    /// Finds out which downloads a verb is for; the window waits for it when it closes.
-    private var sorting: Task<Void, Never>?
-    /// Whether the window is gone.
-    private var isOver = false
+    /// Finds out which downloads allow a verb; the closing window waits for it.
+    private var selecting: Task<Void, Never>?
+    private var isWindowClosed = false
 
     /// Called with the ids of downloads whose note has appeared or gone.
     var notesChanged: ([UInt64]) -> Void = { _ in }
@@ -118,7 +120,7 @@ final class TaskActions {
                     _ = try await client.startTasks(tasks)
                 }
             }
-        case .cancel, .remove, .trash: end(verb, tasks)
+        case .cancel, .remove, .trash: postpone(verb, tasks)
         case .open, .reveal:
             open(tasks, inFolder: verb == .reveal)
         }
@@ -208,12 +210,12 @@ final class TaskActions {
 
     /// Shows a text for a moment.
     func say(_ text: String) {
-        if !isOver { messages.show(text) }
+        if !isWindowClosed { messages.show(text) }
     }
 
     /// Shows a text with a button.
     func offer(_ text: String, _ button: String, _ body: @escaping () -> Void) {
-        guard !isOver else { return }
+        guard !isWindowClosed else { return }
         messages.show(text, button: button) { isPressed in if isPressed { body() } }
     }
 
@@ -228,11 +230,11 @@ final class TaskActions {
     /// Cancels, removes or trashes downloads when the message that offers Undo is over.
     ///
     /// Downloads in a state that does not allow the verb are left out, unless there is only one.
-    private func end(_ verb: ListVerb, _ tasks: [String]) {
-        guard tasks.count > 1, verb != .remove else { return later(verb, tasks) }
+    private func postpone(_ verb: ListVerb, _ tasks: [String]) {
+        guard tasks.count > 1, verb != .remove else { return offerUndo(of: verb, for: tasks) }
         pulse.check()
-        let before = sorting
-        sorting = Task {
+        let before = selecting
+        selecting = Task {
             await before?.value
             do throws(ManagerError) {
                 let found = try await client.getTasks(tasks, of: [.id, .url, .fileName, .state])
@@ -246,32 +248,34 @@ final class TaskActions {
                     let last = counted("and {count} more", "and {count} more", others)
                     say(([first] + names + (others > 0 ? [last] : [])).joined(separator: "\n"))
                 } else {
-                    later(verb, fitting.map(\.id))
+                    offerUndo(of: verb, for: fitting.map(\.id))
                 }
             } catch { say(error.text) }
         }
     }
 
-    private func later(_ verb: ListVerb, _ tasks: [String]) {
+    /// Makes an action pending, and carries out the one that was pending before.
+    private func offerUndo(of verb: ListVerb, for tasks: [String]) {
         let pending = Pending(verb, tasks)
         if let old = self.pending, !old.isUndone, !old.isEnding {
-            // A key that is held or pressed again, or what ends less than will be ended anyway.
+            // The key is held or was pressed again, or the pending action ends these downloads.
             let isLess = old.verb == verb || verb == .cancel
             if isLess, old.ids.isSuperset(of: pending.ids) { return }
-            // What is ended twice can still be undone.
+            // On downloads that both actions are for, only this one, with its Undo, is carried out.
             old.leave(pending.ids)
         }
         // Showing this message ends the one before it, whose action is then carried out.
         messages.show(pending.text, button: translated("Undo"), isUrgent: true) {
             [weak self] isPressed in
             pending.isUndone = isPressed
-            self?.finish(pending)
+            self?.settle(pending)
         }
         self.pending = pending
         notesChanged(Array(pending.ids))
     }
 
-    private func finish(_ pending: Pending) {
+    /// Undoes an action whose message is over, or begins to carry it out.
+    private func settle(_ pending: Pending) {
         guard self.pending === pending else { return }
         guard !pending.isUndone else {
             self.pending = nil
@@ -281,11 +285,11 @@ final class TaskActions {
         let before = ending
         ending = Task {
             await before?.value
-            await end(pending)
+            await complete(pending)
         }
     }
 
-    private func end(_ pending: Pending) async {
+    private func complete(_ pending: Pending) async {
         do throws(ManagerError) { try await carryOut(pending) } catch { say(error.text) }
         if self.pending === pending { self.pending = nil }
         notesChanged(Array(pending.ids))
@@ -330,16 +334,16 @@ final class TaskActions {
     }
 
     /// Carries out the pending action now, because the window closes.
-    func endPending() async {
-        isOver = true
-        if let pending, !pending.isEnding { finish(pending) }
+    func carryOutPending() async {
+        isWindowClosed = true
+        if let pending, !pending.isEnding { settle(pending) }
         messages.stop()
-        await sorting?.value
+        await selecting?.value
         messages.stop()
         await ending?.value
         guard let pending, !pending.isUndone else { return }
         pending.isUndone = true
-        await end(pending)
+        await complete(pending)
     }
 
     // MARK: Files

@@ -12,9 +12,10 @@ extension Object {
         margin: Int = 0,
         _ children: [Object]
     ) -> Object {
+        let orientation = vertical ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL
         let box = Object(
             gtk_box_get_type(),
-            ["orientation": .number(vertical ? 1 : 0), "spacing": .number(spacing)]
+            ["orientation": .choice(orientation), "spacing": .number(spacing)]
         )
         if margin > 0 { box.setMargins(margin) }
         for child in children { gtk_box_append(box.to(), child.widget) }
@@ -48,7 +49,11 @@ extension Object {
     /// Makes a label for a name, a path or a URL, which is broken anywhere, and without hyphens,
     /// which would look like a part of it.
     static func wrappedName(_ text: String = "", classes: [String] = []) -> Object {
-        let label = label(text, classes: classes, ["wrap": true, "wrap-mode": 2])
+        let label = label(
+            text,
+            classes: classes,
+            ["wrap": true, "wrap-mode": .choice(PANGO_WRAP_WORD_CHAR)]
+        )
         let attributes = pango_attr_list_new()
         pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(0))
         gtk_label_set_attributes(label.opaque, attributes)
@@ -57,16 +62,12 @@ extension Object {
     }
 
     /// Makes a label of one line, which is cut if there is too little room.
-    static func line(
-        characters: Int = -1,
-        isRight: Bool = false,
-        classes: [String] = []
-    ) -> Object {
+    static func line(characters: Int = -1, classes: [String] = []) -> Object {
         label(
             classes: classes,
             [
                 "width-chars": .number(characters), "max-width-chars": .number(characters),
-                "xalign": .real(isRight ? 1 : 0), "ellipsize": 3, "single-line-mode": true,
+                "ellipsize": .choice(PANGO_ELLIPSIZE_END), "single-line-mode": true,
             ]
         )
     }
@@ -83,8 +84,9 @@ extension Object {
         let cell = Object(
             gtk_inscription_get_type(),
             [
-                // Ends with an ellipsis if there is too little room.
-                "min-lines": 1, "text-overflow": 3, "xalign": .real(isRight ? 1 : 0),
+                "min-lines": 1,
+                "text-overflow": .choice(GTK_INSCRIPTION_OVERFLOW_ELLIPSIZE_END),
+                "xalign": .real(isRight ? 1 : 0),
             ]
         ).adding(classes)
         cell.setCharacters(characters)
@@ -120,8 +122,8 @@ extension Object {
             gtk_scrolled_window_get_type(),
             [
                 "child": .object(child), "vexpand": .flag(!isWide),
-                "hscrollbar-policy": .number(isWide ? 1 : 2),
-                "vscrollbar-policy": .number(isWide ? 2 : 1),
+                "hscrollbar-policy": .choice(isWide ? GTK_POLICY_AUTOMATIC : GTK_POLICY_NEVER),
+                "vscrollbar-policy": .choice(isWide ? GTK_POLICY_NEVER : GTK_POLICY_AUTOMATIC),
             ]
         )
     }
@@ -210,7 +212,7 @@ extension Object {
     /// after them.
     func addKeys(_ phase: GtkPropagationPhase, _ shortcuts: [(key: String, action: String)]) {
         let keys = Object(gtk_shortcut_controller_new())
-        keys.set("propagation-phase", .number(Int(phase.rawValue)))
+        keys.set("propagation-phase", .choice(phase))
         for (key, action) in shortcuts {
             let shortcut = gtk_shortcut_new(
                 gtk_shortcut_trigger_parse_string(key),
@@ -256,7 +258,7 @@ extension Object {
 
     private func take(_ role: GtkAccessibleRole) {
         if gtk_widget_get_realized(widget) == 0 {
-            set("accessible-role", .number(Int(role.rawValue)))
+            set("accessible-role", .choice(role))
         }
     }
 }

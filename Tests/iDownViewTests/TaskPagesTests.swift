@@ -27,7 +27,7 @@ struct TaskPagesTests {
     }
 
     private func answer(_ pages: inout TaskPages, _ count: Int) -> TaskPages.Splice? {
-        let question = pages.questionAnew(for: 0..<0)
+        let question = pages.reloadQuestion(for: 0..<0)
         let rows = (0..<min(count, TaskPages.pageLength)).map { task(count - $0) }
         return pages.take(rows, total: count, for: question).splice
     }
@@ -108,7 +108,7 @@ struct TaskPagesTests {
     @Test
     func `rows that change places are replaced, and no others`() {
         var pages = loaded(5)
-        let question = pages.questionAnew(for: 0..<5)
+        let question = pages.reloadQuestion(for: 0..<5)
         let rows = [5, 3, 4, 2, 1].map { task($0) }
         let splice = pages.take(rows, total: 5, for: question).splice
         #expect(splice == .init(position: 1, removed: 2, added: 2))
@@ -140,13 +140,13 @@ struct TaskPagesTests {
         _ = pages.take((128..<256).map { task(300 - $0) }, total: 300, for: question)
         #expect(pages[200] == nil)
         #expect(pages[0]?.id == "300")
-        #expect(pages.questionAnew(for: 128..<256).query.offset == 0)
+        #expect(pages.reloadQuestion(for: 128..<256).query.offset == 0)
     }
 
     @Test
     func `however far rows are apart, no question is for more than are kept`() {
         var pages = loaded(100_000)
-        let limit = pages.questionAnew(for: 0..<90_000).query.limit
+        let limit = pages.reloadQuestion(for: 0..<90_000).query.limit
         #expect(limit == UInt32(TaskPages.mostRows))
     }
 
@@ -166,7 +166,7 @@ struct TaskPagesTests {
         )
         let effect = pages.apply(news)
         #expect(effect.changed == ["2"])
-        #expect(effect.turned.isEmpty)
+        #expect(effect.changedState.isEmpty)
         #expect(!effect.movesRows && !effect.movesCounts)
         #expect(pages["2"]?.downloadedBytes == 7)
     }
@@ -178,7 +178,7 @@ struct TaskPagesTests {
         )
         var pages = loaded(3)
         #expect(!pages.apply(change).movesRows)
-        let question = pages.questionAnew(for: 0..<0)
+        let question = pages.reloadQuestion(for: 0..<0)
         #expect(pages.apply(change).movesRows)
         _ = pages.take([task(7), task(3)], total: 4, for: question)
         var other = loaded(1_000)
@@ -189,7 +189,7 @@ struct TaskPagesTests {
     @Test
     func `an older statement about a task changes nothing`() {
         var pages = loaded(3)
-        let question = pages.questionAnew(for: 0..<3)
+        let question = pages.reloadQuestion(for: 0..<3)
         let rows = [task(3), task(2, .paused, serial: 9), task(1)]
         _ = pages.take(rows, total: 3, for: question)
         let old = ["Serial": Value.uint64(8)]
@@ -204,7 +204,7 @@ struct TaskPagesTests {
         let news = ListNews.event(.changed(id: "2", state: .paused, changed: [:]))
         var effect = pages.apply(news)
         #expect(effect.movesCounts && !effect.movesRows)
-        #expect(effect.turned == ["2"])
+        #expect(effect.changedState == ["2"])
         var look = TaskPages.Look()
         look.filter = .only(.waiting)
         pages.show(look)
