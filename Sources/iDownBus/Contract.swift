@@ -94,7 +94,7 @@ public enum Contract {
 }
 
 extension Contract {
-    /// The methods of the manager's interface.
+    /// The methods of the manager's interface, apart from those of ``TaskMethod``.
     public enum Method {
         /// Adds a download.
         public static let addURL: MemberName = "AddURL"

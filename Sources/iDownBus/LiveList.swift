@@ -141,6 +141,8 @@ public struct LiveList: Sendable {
 /// News about the list, for ``LiveList/apply(_:)``.
 public enum ListNews: Sendable {
     /// Forget all tasks; pages of all tasks follow.
+    ///
+    /// From ``ManagerClient/listSignals()`` no pages follow: the client asks for them.
     case anew
     /// Tasks in their present state.
     case page([TaskProperties])
@@ -192,12 +194,12 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
     let client: ManagerClient
     /// The moment at which the news begin; nil to begin with the whole list.
     ///
-    /// The signals were subscribed before the position was asked for, which is nil from services
-    /// without serials.
+    /// The signals were subscribed before the service was asked for its position, so that no change
+    /// is missed in between. The position is nil if the service has no serials.
     var start: (signals: SignalSequence<Proxy.Event>, position: (list: String, serial: UInt64)?)?
-    /// Whether the sequence asks for tasks; otherwise it only tells that all of them are to be
-    /// asked for.
-    var asks = true
+    /// Whether the sequence asks the service for tasks; if not, it reports ``ListNews/anew`` when
+    /// the client has to ask for all of them.
+    var asksForTasks = true
 
     /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
@@ -259,8 +261,8 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             } else {
                 signals = try await sequence.client.signalsAndOwners().makeAsyncIterator()
             }
-            (reading, isBehind) = (nil, sequence.asks && sequence.start == nil)
-            if !sequence.asks { rest = [.anew] }
+            (reading, isBehind) = (nil, sequence.asksForTasks && sequence.start == nil)
+            if !sequence.asksForTasks { rest = [.anew] }
             // The present owner; if no service runs, the first call starts one.
             if case .owner(nil) = try? await signals?.next() { isNextKnown = sequence.start != nil }
             sequence.start = nil
@@ -280,7 +282,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
             switch event {
             case nil: return false
             case .owner(nil): rest = [.left]
-            case .owner where !sequence.asks: rest = [.anew]
+            case .owner where !sequence.asksForTasks: rest = [.anew]
             case .owner:
                 rest = [.came]
                 // The pages of the previous service are void.
@@ -291,7 +293,7 @@ public struct ListNewsSequence: AsyncSequence, Sendable {
                 guard let (ids, _, _) = Contract.Signal.tasksAdded.contents(of: signal) else {
                     break
                 }
-                guard sequence.asks else {
+                guard sequence.asksForTasks else {
                     rest = [.anew]
                     break
                 }
@@ -393,7 +395,7 @@ extension ManagerClient {
     ///
     /// - Returns: The news, for one task to iterate over.
     public func listSignals() -> ListNewsSequence {
-        ListNewsSequence(client: self, asks: false)
+        ListNewsSequence(client: self, asksForTasks: false)
     }
 
     /// Returns the changes of the list from now on, without the list; starts the service.

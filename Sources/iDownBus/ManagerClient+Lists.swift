@@ -22,6 +22,14 @@ extension ManagerClient {
         }
         return try await TaskPageReader(client: self, query: query).all()
     }
+
+    /// Returns how many tasks are in a state.
+    package func taskCount(in state: TaskProperties.State) async throws(ManagerError) -> UInt32 {
+        var query = TaskQuery()
+        query.states = [state]
+        query.limit = 1
+        return try await findTasks(query).total
+    }
 }
 
 /// Reads all pages of a list.

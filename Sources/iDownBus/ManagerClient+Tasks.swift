@@ -262,7 +262,7 @@ extension ManagerClient {
             Name.verify,
             id,
             returning: String.self,
-            patience: .seconds(1 << 32)
+            patience: Self.noLimit
         )
         return TaskProperties.Integrity(rawValue: word)
     }
@@ -329,7 +329,7 @@ extension ManagerClient {
             Name.wait,
             id,
             returning: String.self,
-            patience: .seconds(1 << 32),
+            patience: Self.noLimit,
             outlivesService: false
         )
         return word == Contract.removed ? nil : TaskProperties.State(rawValue: word)

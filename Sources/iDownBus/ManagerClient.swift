@@ -114,6 +114,16 @@ public struct ManagerClient: Sendable {
     }
 
     /// Calls a method of the manager's interface, or of another one of the same object.
+    ///
+    /// - Parameters:
+    ///   - member: The method.
+    ///   - arguments: The arguments.
+    ///   - types: The types of its results.
+    ///   - interface: The interface; nil means the manager's.
+    ///   - patience: How long to wait for the answer; nil means as long as other calls.
+    ///   - outlivesService: Whether to repeat the call with the next service if this one is ending.
+    /// - Returns: The results.
+    /// - Throws: The error reply, or the reason why there was no answer.
     func call<each Input: BusType, each Output: BusType>(
         _ member: MemberName,
         _ arguments: repeat each Input,
@@ -140,6 +150,11 @@ public struct ManagerClient: Sendable {
     ///
     /// A commit on a busy disk takes time, and so does adding 100,000 URLs.
     public static let patience: Duration = .seconds(60)
+
+    /// How long a call waits that may take hours: without limit.
+    ///
+    /// A ``DBus/Proxy`` sets no limit from 24 days on.
+    package static let noLimit: Duration = .seconds(1 << 32)
 
     /// Returns whether the service is running; does not start it.
     public func isRunning() async throws(ManagerError) -> Bool {

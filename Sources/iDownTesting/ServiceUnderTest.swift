@@ -161,17 +161,9 @@ extension ServiceUnderTest {
 
     /// Returns the process id of the running service, even if the bus started it.
     package func processID() async throws -> Int32 {
-        let bus = Proxy(
-            connection,
-            "org.freedesktop.DBus",
-            "/org/freedesktop/DBus",
-            "org.freedesktop.DBus"
-        )
-        let id = try await bus.call(
-            "GetConnectionUnixProcessID",
-            Self.busName.rawValue,
-            returning: UInt32.self
-        )
+        guard let id = try await connection.processID(of: Self.busName) else {
+            throw StartFailure(description: "no service runs")
+        }
         return Int32(bitPattern: id)
     }
 

@@ -212,13 +212,7 @@ final class ListFeed {
         let client = client
         await withTaskGroup(of: (TaskProperties.State, Int?).self) { group in
             for state in TaskProperties.State.known {
-                group.addTask {
-                    var query = TaskQuery()
-                    query.states = [state]
-                    query.limit = 1
-                    query.properties = [.id]
-                    return (state, (try? await client.findTasks(query)).map { Int($0.total) })
-                }
+                group.addTask { (state, (try? await client.taskCount(in: state)).map(Int.init)) }
             }
             for await (state, count) in group {
                 if let count { counts[state] = count }

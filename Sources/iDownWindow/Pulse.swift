@@ -23,11 +23,9 @@ final class Pulse {
 
     /// The time without an answer after which the window says so.
     private static let patience: Duration = .seconds(5)
-    /// So long that the connection sets no limit.
-    private static let noLimit: Duration = .seconds(1 << 32)
 
     init(_ connection: Connection) {
-        client = ManagerClient(connection, patience: Self.noLimit, startsService: false)
+        client = ManagerClient(connection, patience: ManagerClient.noLimit, startsService: false)
     }
 
     /// Asks the service for something that it always answers quickly.

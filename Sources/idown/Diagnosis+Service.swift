@@ -35,10 +35,7 @@ enum Diagnosis {
             }
             var counts: [String] = []
             for state in TaskProperties.State.known {
-                var query = TaskQuery()
-                query.states = [state]
-                query.limit = 1
-                let count = try await client.findTasks(query).total
+                let count = try await client.taskCount(in: state)
                 if count > 0 { counts.append("\(count) \(state)") }
             }
             findings.append(

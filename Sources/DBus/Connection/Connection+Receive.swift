@@ -98,8 +98,9 @@ extension Connection {
     ) {
         switch method.body {
         case .task(let body):
-            let isOfAll = call.interface == Interface.propertiesName
-            let subtree = isOfAll ? objects.subtree(around: call.path) : nil
+            // Handlers of Properties do not check that an object of a subtree exists.
+            let isOfProperties = call.interface == Interface.propertiesName
+            let subtree = isOfProperties ? objects.subtree(around: call.path) : nil
             pendingCalls.start(call.id, hasTask: true) {
                 self.start(call.id) {
                     let outcome: Result<WireWriter, BusError>

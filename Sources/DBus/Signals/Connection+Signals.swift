@@ -30,7 +30,7 @@ extension Connection {
     ) async throws(BusError) -> SignalSequence<Element> {
         let id = makeID()
         let queue = SignalQueue { self.enqueue { $0.unsubscribe(id) } }
-        let subscription = Subscription(rule: rule, told: name, queue: queue)
+        let subscription = Subscription(rule: rule, reportedName: name, queue: queue)
         let rules = try subscription.rules()
         _ = try openLink()
         subscriptions[id] = subscription
@@ -84,7 +84,7 @@ extension Connection {
             var isTold = false
             if let change, subscription.followedName == change.name {
                 subscriptions[id]?.ownerChanged(to: change.newOwner)
-                isTold = subscription.told != nil
+                isTold = subscription.reportedName != nil
             }
             guard isTold || subscription.matches(signal) else { continue }
             if subscription.queue?.put(signal, taking: memory) != true { unsubscribe(id) }
@@ -97,7 +97,7 @@ extension Connection {
         // A change reported meanwhile is newer than this answer.
         guard let subscription = subscriptions[id], !subscription.isOwnerKnown else { return }
         subscriptions[id]?.ownerChanged(to: found)
-        guard subscription.told != nil else { return }
+        guard subscription.reportedName != nil else { return }
         _ = subscription.queue?.put(NameOwnerChange.message(name, newOwner: found))
     }
 

@@ -8,7 +8,7 @@ struct Subscription {
     /// The rule for signals; nil if the sequence only receives owners.
     let rule: MatchRule?
     /// The name whose owners the sequence receives; nil if it receives none.
-    let told: BusName?
+    let reportedName: BusName?
     /// Where the signals go; nil once the last copy of the sequence is gone.
     weak var queue: SignalQueue?
     /// The owner of ``followedName``; needed because messages only contain the sender's unique
@@ -19,7 +19,7 @@ struct Subscription {
     /// The name whose owner must be known; nil for a unique name, and for the bus, which sends
     /// under its own name.
     var followedName: BusName? {
-        if let told { return told }
+        if let reportedName { return reportedName }
         guard let sender = rule?.sender, !sender.isUnique, sender != .bus else { return nil }
         return sender
     }
