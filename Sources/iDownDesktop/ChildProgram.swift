@@ -15,7 +15,7 @@ struct ChildProgram: Sendable {
 
     /// Starts a program: posix_spawn(3).
     ///
-    /// - Parameter arguments: the program's absolute path, followed by its arguments.
+    /// - Parameter arguments: The program's absolute path, followed by its arguments.
     /// - Throws: `notStarted`.
     init(_ arguments: [String]) throws(ProgramLauncher.Failure) {
         var attributes = posix_spawnattr_t()

@@ -19,8 +19,8 @@ actor CompletionCommand {
     private var worker: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - words: the command; empty runs none.
-    ///   - log: receives failures.
+    ///   - words: The command; empty runs none.
+    ///   - log: Receives failures.
     init(_ words: [String], log: Logger) {
         template = CommandTemplate(words: words)
         self.log = log

@@ -37,9 +37,9 @@ actor ConditionMonitor {
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - host: receives the conditions.
-    ///   - holdsOnLowBattery: whether the power services are asked too.
-    ///   - hasSession: whether there is a session bus, on which the portal may be.
+    ///   - host: Receives the conditions.
+    ///   - holdsOnLowBattery: Whether the power services are asked too.
+    ///   - hasSession: Whether there is a session bus, on which the portal may be.
     init(host: any DesktopHost, holdsOnLowBattery: Bool, hasSession: Bool) {
         self.host = host
         if !hasSession { pendingSources.remove(.portal) }

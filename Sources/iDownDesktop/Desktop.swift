@@ -50,15 +50,15 @@ package actor Desktop {
     private var presenting: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - feed: collects what happens to the tasks.
-    ///   - host: receives the computer's conditions and carries out what the user asks for.
-    ///   - settings: the current settings.
-    ///   - session: the connection to the session bus, which its owner closes; nil for none.
-    ///   - system: the system bus.
-    ///   - updateInterval: the time between two updates of what the desktop shows.
-    ///   - grace: how long a service's last report stays valid after the service has stopped.
-    ///   - backOff: how long no notifications are sent to a server that did not answer.
-    ///   - log: receives problems.
+    ///   - feed: Collects what happens to the tasks.
+    ///   - host: Receives the computer's conditions and carries out what the user asks for.
+    ///   - settings: The current settings.
+    ///   - session: The connection to the session bus, which its owner closes; nil for none.
+    ///   - system: The system bus.
+    ///   - updateInterval: The time between two updates of what the desktop shows.
+    ///   - grace: How long a service's last report stays valid after the service has stopped.
+    ///   - backOff: How long no notifications are sent to a server that did not answer.
+    ///   - log: Receives problems.
     package init(
         feed: DesktopFeed,
         host: any DesktopHost,

@@ -24,7 +24,7 @@ package final class DesktopFeed: Sendable {
     let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter maxEnded: how many ended tasks are kept one by one between two updates.
+    /// - Parameter maxEnded: How many ended tasks are kept one by one between two updates.
     package init(maxEnded: Int = DesktopFeed.maxEnded) {
         self.maxEnded = Mutex(maxEnded)
         (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

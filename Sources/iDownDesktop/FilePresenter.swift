@@ -49,8 +49,8 @@ struct FilePresenter: Sendable {
     /// Opens a file with the program for its kind.
     ///
     /// - Parameters:
-    ///   - path: absolute.
-    ///   - token: an activation token, which lets the program take the focus; empty for none.
+    ///   - path: An absolute path.
+    ///   - token: An activation token, which lets the program take the focus; empty for none.
     func open(_ path: String, token: String = "") async {
         if await openByPortal("OpenFile", path, token) { return }
         await openByProgram(path)
@@ -68,8 +68,8 @@ struct FilePresenter: Sendable {
 
     /// Starts the window, or brings it to the front.
     ///
-    /// - Parameter token: an activation token, which lets it take the focus; empty for none.
-    /// - Returns: false where it is not installed.
+    /// - Parameter token: An activation token, which lets it take the focus; empty for none.
+    /// - Returns: False where it is not installed.
     func showWindow(token: String = "") async -> Bool {
         // Both names: GTK reads the older one on X11.
         let data: [String: Value] =
@@ -84,7 +84,7 @@ struct FilePresenter: Sendable {
 
     /// Waits until a window that did not take a call has left the bus.
     ///
-    /// - Returns: false if it is still there after 2 s, so that it was not ending.
+    /// - Returns: False if it is still there after 2 s, so that it was not ending.
     private func leaves(_ owner: BusName) async -> Bool {
         for _ in 0..<100 {
             if (try? await window.owner) != owner { return true }
@@ -166,7 +166,7 @@ struct FilePresenter: Sendable {
 
     /// Asks a service to open or show something.
     ///
-    /// - Returns: whether the service has done it or may still do it. A service that only answers
+    /// - Returns: Whether the service has done it or may still do it. A service that only answers
     ///   late still does it, and asking another one would open the file twice.
     private func present(
         _ service: Proxy,

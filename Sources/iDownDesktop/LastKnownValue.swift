@@ -41,10 +41,10 @@ struct LastKnownValue<Content: Sendable> {
     /// Takes in the outcome of a question.
     ///
     /// - Parameters:
-    ///   - answer: the outcome.
-    ///   - now: the time of the outcome.
+    ///   - answer: The outcome.
+    ///   - now: The time of the outcome.
     ///
-    /// - Returns: whether ``value`` should be reported now.
+    /// - Returns: Whether ``value`` should be reported now.
     mutating func update(with answer: ServiceAnswer<Content>, at now: Instant) -> Bool {
         nextQuery = nil
         switch answer {

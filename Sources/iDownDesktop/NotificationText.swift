@@ -65,9 +65,9 @@ struct NotificationText: Hashable, Sendable {
     var actions: [String]
 
     /// - Parameters:
-    ///   - kind: the event.
-    ///   - group: its tasks.
-    ///   - capabilities: what the server can show (`GetCapabilities`).
+    ///   - kind: The event.
+    ///   - group: Its tasks.
+    ///   - capabilities: What the server can show (`GetCapabilities`).
     init(_ kind: NotificationKind, _ group: NotificationGroup, capabilities: Set<String>) {
         let isOne = group.count == 1 || kind == .freshLink
         var lines = group.tasks.suffix(Self.maxNames).map { task in
@@ -104,10 +104,10 @@ struct NotificationText: Hashable, Sendable {
     /// Sums up the unfinished downloads.
     ///
     /// - Parameters:
-    ///   - list: the numbers of unfinished tasks.
-    ///   - active: downloading tasks, some of which are listed by name.
-    ///   - capabilities: what the server can show (`GetCapabilities`).
-    ///   - canShowList: whether there is a terminal for ``FilePresenter/showList(folder:token:)``;
+    ///   - list: The numbers of unfinished tasks.
+    ///   - active: Downloading tasks, some of which are listed by name.
+    ///   - capabilities: What the server can show (`GetCapabilities`).
+    ///   - canShowList: Whether there is a terminal for ``FilePresenter/showList(folder:token:)``;
     ///     without one there is no button for it, and a click on the text opens the folder.
     init(
         _ list: DesktopSummary,

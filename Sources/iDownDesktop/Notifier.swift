@@ -51,11 +51,11 @@ actor Notifier {
     private var summariesUnderWay = 0
 
     /// - Parameters:
-    ///   - connection: to the session bus.
-    ///   - host: carries out what the user asks for.
-    ///   - presenter: opens and shows files.
-    ///   - backOff: how long no notifications are sent to a server that did not answer.
-    ///   - log: receives problems.
+    ///   - connection: The connection to the session bus.
+    ///   - host: Carries out what the user asks for.
+    ///   - presenter: Opens and shows files.
+    ///   - backOff: How long no notifications are sent to a server that did not answer.
+    ///   - log: Receives problems.
     init(
         _ connection: Connection,
         host: any DesktopHost,
@@ -112,7 +112,7 @@ actor Notifier {
 
     /// Shows a summary of the unfinished downloads, in place of an open one.
     ///
-    /// - Returns: whether a server shows it.
+    /// - Returns: Whether a server shows it.
     func showSummary(_ summary: DesktopSummary, _ active: [DesktopTask]) async -> Bool {
         guard !isBackingOff, await server.isAvailable else { return false }
         summariesUnderWay += 1
@@ -153,7 +153,7 @@ actor Notifier {
     /// Handles a call that failed: a server that did not answer gets no notifications for a while.
     ///
     /// - Parameters:
-    ///   - error: the error of the call.
+    ///   - error: The error of the call.
     ///   - changesBefore: ``ownerChanges`` before the call; if a new server has started since, the
     ///     missing answer was not its own.
     private func noteFailure(_ error: BusError, ownerChangesBefore changesBefore: Int) async {

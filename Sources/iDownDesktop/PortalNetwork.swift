@@ -10,9 +10,9 @@ struct PortalNetwork: Sendable {
     private let grace: Duration
 
     /// - Parameters:
-    ///   - connection: to the session bus.
-    ///   - monitor: receives the network's condition.
-    ///   - grace: how long the portal's last report stays valid after the portal has stopped.
+    ///   - connection: The connection to the session bus.
+    ///   - monitor: Receives the network's condition.
+    ///   - grace: How long the portal's last report stays valid after the portal has stopped.
     init(_ connection: Connection, monitor: ConditionMonitor, grace: Duration) {
         self.monitor = monitor
         self.grace = grace

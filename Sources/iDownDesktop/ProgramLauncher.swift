@@ -34,9 +34,9 @@ struct ProgramLauncher: Sendable {
     /// Starts a program and does not wait for its end.
     ///
     /// - Parameters:
-    ///   - command: the program, as an absolute path or a name to look up in `PATH`, followed by
+    ///   - command: The program, as an absolute path or a name to look up in `PATH`, followed by
     ///     its arguments.
-    ///   - name: a word for its purpose, which becomes part of the unit's name.
+    ///   - name: A word for its purpose, which becomes part of the unit's name.
     /// - Throws: `notFound`, `notStarted`.
     func start(_ command: [String], named name: String) async throws(Failure) {
         try await run(command, named: name, within: nil)

@@ -55,9 +55,9 @@ extension Proxy {
     /// run.
     ///
     /// - Parameters:
-    ///   - grace: how long the last properties stay valid after the service has stopped.
-    ///   - isReady: whether these properties may be used yet; those that may not are not reported.
-    ///   - report: receives the properties.
+    ///   - grace: How long the last properties stay valid after the service has stopped.
+    ///   - isReady: Whether these properties may be used yet; those that may not are not reported.
+    ///   - report: Receives the properties.
     func followProperties(
         grace: Duration,
         isReady: @escaping @Sendable ([String: Value]) -> Bool = { _ in true },
@@ -86,12 +86,12 @@ extension ServiceAnswer {
     /// Returns when `changes` ends or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - changes: the first element comes at the start, then one each time that the answer may be
+    ///   - changes: The first element comes at the start, then one each time that the answer may be
     ///     another.
-    ///   - grace: how long the last answer stays valid after the service has stopped; see
+    ///   - grace: How long the last answer stays valid after the service has stopped; see
     ///     ``LastKnownValue``.
-    ///   - query: asks the service.
-    ///   - report: receives the answer; nil where the service is not available.
+    ///   - query: Asks the service.
+    ///   - report: Receives the answer; nil where the service is not available.
     static func follow(
         _ changes: some AsyncSequence & Sendable,
         grace: Duration,

@@ -30,9 +30,9 @@ struct UserManager: Sendable {
     /// Runs a program as a transient unit.
     ///
     /// - Parameters:
-    ///   - arguments: the program's absolute path, followed by its arguments.
-    ///   - name: becomes part of the unit's name.
-    ///   - limit: how long to wait for the program to end; then all processes of the unit are asked
+    ///   - arguments: The program's absolute path, followed by its arguments.
+    ///   - name: Becomes part of the unit's name.
+    ///   - limit: How long to wait for the program to end; then all processes of the unit are asked
     ///     to end. Nil does not wait.
     /// - Throws: `notStarted`, and `ended` if the program is waited for and fails.
     func run(

@@ -17,9 +17,9 @@ package final class CallFaults: Sendable {
     private let fails: @Sendable () -> Bool
 
     /// - Parameters:
-    ///   - failing: the numbers of the calls that fail, counted from 1.
-    ///   - errno: the error with which system calls fail.
-    ///   - fails: called before each call; answers whether it fails.
+    ///   - failing: The numbers of the calls that fail, counted from 1.
+    ///   - errno: The error with which system calls fail.
+    ///   - fails: Called before each call; answers whether it fails.
     package init(
         failing: Set<Int> = [],
         with errno: Int32 = EIO,

@@ -3,10 +3,10 @@
 /// Returns a script that requires HTTP authentication before it gives the same answers.
 ///
 /// - Parameters:
-///   - party: whether a host or a proxy requires it.
-///   - challenges: the accepted challenges, each sent as a field of its own.
-///   - answer: the answers for requests with an accepted scheme.
-/// - Returns: the script.
+///   - party: Whether a host or a proxy requires it.
+///   - challenges: The accepted challenges, each sent as a field of its own.
+///   - answer: The answers for requests with an accepted scheme.
+/// - Returns: The script.
 package func guarded(
     as party: FaultServer.Guard = .host,
     by challenges: [String] = ["Basic realm=\"here\""],

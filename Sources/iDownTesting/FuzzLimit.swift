@@ -20,8 +20,8 @@ package final class FuzzLimit: Sendable {
 
         /// Counts one check.
         ///
-        /// - Parameter current: the number of the input that is being read; 0 for none.
-        /// - Returns: whether the input takes too long.
+        /// - Parameter current: The number of the input that is being read; 0 for none.
+        /// - Returns: Whether the input takes too long.
         package mutating func look(at current: UInt64) -> Bool {
             count = current != 0 && current == input ? count + 1 : 1
             input = current
@@ -39,11 +39,11 @@ package final class FuzzLimit: Sendable {
     private let atEnd: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - seconds: the processor time of the process; nil for no limit.
-    ///   - interval: the time between two checks, in milliseconds.
-    ///   - atStall: called if an input takes too long; by default ends the process, and libFuzzer
+    ///   - seconds: The processor time of the process; nil for no limit.
+    ///   - interval: The time between two checks, in milliseconds.
+    ///   - atStall: Called if an input takes too long; by default ends the process, and libFuzzer
     ///     writes the input to a file.
-    ///   - atEnd: called when the time is used up; by default sends SIGUSR1, at which libFuzzer
+    ///   - atEnd: Called when the time is used up; by default sends SIGUSR1, at which libFuzzer
     ///     prints its results and exits with 0.
     package init(
         seconds: UInt64? = nil,

@@ -13,8 +13,8 @@ package struct Fuzzer: Sendable {
         package let description: String
 
         /// - Parameters:
-        ///   - text: the mistake.
-        ///   - input: the bytes that the reader got.
+        ///   - text: The mistake.
+        ///   - input: The bytes that the reader got.
         package init(_ text: String, _ input: [UInt8]) {
             description = "\(text): \(input)"
         }
@@ -29,9 +29,9 @@ package struct Fuzzer: Sendable {
     private let top: String
 
     /// - Parameters:
-    ///   - target: the name of the corpus; in its folder each file is a seed, and each line of the
+    ///   - target: The name of the corpus; in its folder each file is a seed, and each line of the
     ///     file `lines`.
-    ///   - test: the path of the test's source file, from which the folder of the corpora is found.
+    ///   - test: The path of the test's source file, from which the folder of the corpora is found.
     package init(_ target: String, test: String = #filePath) {
         self.target = target
         // …/Tests/<target>/FuzzTests.swift
@@ -51,9 +51,9 @@ package struct Fuzzer: Sendable {
     /// Tries one input after another: for `FUZZ_SECONDS` of processor time, or by default about a
     /// second.
     ///
-    /// - Parameter body: reads an input. It may refuse the input, but must not trap or take half a
+    /// - Parameter body: Reads an input. It may refuse the input, but must not trap or take half a
     ///   minute; it throws a ``Finding`` to report a mistake.
-    /// - Throws: the error that the body throws.
+    /// - Throws: The error that the body throws.
     package func run(_ body: @escaping @Sendable ([UInt8]) throws -> Void) throws {
         let environment = { (name: String) in getenv(name).flatMap { UInt64(String(cString: $0)) } }
         if let chosen = getenv("FUZZ_TARGET"), String(cString: chosen) != target { return }

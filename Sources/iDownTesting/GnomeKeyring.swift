@@ -50,12 +50,12 @@ package struct GnomeKeyring: Sendable {
     /// Runs `body` with a keyring that owns its bus name, and ends the keyring afterwards.
     ///
     /// - Parameters:
-    ///   - bus: the bus on which it serves.
-    ///   - folder: the folder for its files.
-    ///   - isUnlocked: whether to make the collection and unlock it at the start.
-    ///   - body: the test.
-    /// - Returns: what `body` returns.
-    /// - Throws: the errors of `body` and of the start.
+    ///   - bus: The bus on which it serves.
+    ///   - folder: The folder for its files.
+    ///   - isUnlocked: Whether to make the collection and unlock it at the start.
+    ///   - body: The test.
+    /// - Returns: What `body` returns.
+    /// - Throws: The errors of `body` and of the start.
     package static func run<R>(
         on bus: PrivateBus,
         in folder: String,

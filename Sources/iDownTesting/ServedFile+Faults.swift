@@ -36,11 +36,11 @@ extension ServedFile {
     /// Returns a 206 with these bytes of the file.
     ///
     /// - Parameters:
-    ///   - range: the range of the body.
-    ///   - contentRange: the value of Content-Range; nil for the right one, empty for no field.
-    ///   - total: the text after the slash of the right Content-Range; nil for the file's length.
-    ///   - body: the content to send; nil for that of the file.
-    /// - Returns: head and body.
+    ///   - range: The range of the body.
+    ///   - contentRange: The value of Content-Range; nil for the right one, empty for no field.
+    ///   - total: The text after the slash of the right Content-Range; nil for the file's length.
+    ///   - body: The content to send; nil for that of the file.
+    /// - Returns: Head and body.
     package func part(
         _ range: Range<Int64>,
         contentRange: String? = nil,

@@ -103,8 +103,8 @@ package final class ServiceUnderTest: Sendable {
     /// Waits until a text is in the log, which arrives through a pipe with some delay.
     ///
     /// - Parameters:
-    ///   - text: the text to wait for.
-    ///   - mark: the number of characters of the log to skip.
+    ///   - text: The text to wait for.
+    ///   - mark: The number of characters of the log to skip.
     /// - Throws: ``TimedOut``.
     package func waitForLog(_ text: String, after mark: Int = 0) async throws {
         try await soon("\"\(text)\" in the log") { self.log.dropFirst(mark).contains(text) }

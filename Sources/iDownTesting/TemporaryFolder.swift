@@ -9,9 +9,9 @@ import Glibc
 /// run then, and a thrown error would force `try` on bodies that cannot fail.
 ///
 /// - Parameters:
-///   - parent: the parent folder; nil takes `$TMPDIR`, or else `/tmp`.
-///   - body: gets the folder's path.
-/// - Returns: what `body` returns.
+///   - parent: The parent folder; nil takes `$TMPDIR`, or else `/tmp`.
+///   - body: Gets the folder's path.
+/// - Returns: What `body` returns.
 package func withTemporaryFolder<R>(
     in parent: String? = nil,
     _ body: (String) async throws -> R

@@ -10,7 +10,7 @@ package struct ASCIIText: Hashable, Sendable, CustomStringConvertible {
         "┐": "+", "└": "+", "┘": "+", "→": ">", "█": "#", "▒": "+",
     ]
 
-    /// - Parameter text: one line.
+    /// - Parameter text: One line.
     package init(_ text: String) {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else {
             description = text

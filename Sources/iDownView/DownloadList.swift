@@ -88,7 +88,7 @@ package struct DownloadList: Hashable, Sendable {
 
     /// Reads a list in either form, and leaves out the entries with mistakes.
     ///
-    /// - Throws: the mistake of a text that looks like JSON and is no list.
+    /// - Throws: The mistake of a text that looks like JSON and is no list.
     package init(textOrJSON text: String) throws(Mistake) {
         let isJSON = ["[", "{"].contains(text.first { !$0.isWhitespace })
         self = isJSON ? try DownloadList(json: text) : DownloadList(text: text)

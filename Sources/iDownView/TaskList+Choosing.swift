@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import iDownBus
-
 // The cursor and the selection.
 extension TaskList {
     /// Moves the cursor by some rows, at most to the first or the last one.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import iDownBus
-import iDownView
 
 /// `idown add`: adds downloads and prints their IDs.
 struct AddCommand: AsyncParsableCommand {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import iDownBus
 import iDownView
 
 /// `idown cancel`: stops tasks and deletes their partial files.

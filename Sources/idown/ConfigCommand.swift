@@ -115,14 +115,11 @@ struct ConfigCommand: AsyncParsableCommand {
 
     /// The settings files that the service has kept because of a mistake.
     ///
-    /// - Returns: their paths; nil if there is no settings file.
+    /// - Returns: Their paths; nil if there is no settings file.
     private static func keptFiles() -> Set<String>? {
-        // The service writes through a link: realpath(3).
-        guard let file = realpath(DesktopFolders().configHome + "/idown/settings.json", nil) else {
-            return nil
-        }
-        defer { free(file) }
-        let path = String(cString: file)
+        // The service writes through a link.
+        let file = DesktopFolders().configHome + "/idown/settings.json"
+        guard let path = Disk.resolved(file) else { return nil }
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
         let files = DesktopFolders.names(in: folder).map { "\(folder)/\($0)" }
         return Set(files.filter { $0.hasPrefix(path + ".broken-") })

@@ -89,8 +89,8 @@ enum Diagnosis {
     private static func otherProgram(_ client: ManagerClient) async -> Finding? {
         guard let (file, named) = ServiceProgram.activation(DesktopFolders()),
             let process = try? await client.processID(),
-            let program = target(of: named),
-            let running = target(of: "/proc/\(process)/exe"), program != running,
+            let program = Disk.resolved(named),
+            let running = Disk.resolved("/proc/\(process)/exe"), program != running,
             !isScript(program)
         else { return nil }
         return Finding(
@@ -107,13 +107,6 @@ enum Diagnosis {
         defer { close(file) }
         var start: [UInt8] = [0, 0]
         return read(file, &start, start.count) == start.count && start.elementsEqual("#!".utf8)
-    }
-
-    /// Returns the path of a file without symbolic links; nil if there is none: realpath(3).
-    private static func target(of path: String) -> String? {
-        guard let target = realpath(path, nil) else { return nil }
-        defer { free(target) }
-        return String(cString: target)
     }
 
     /// Checks that the service can read the file of the cookies: access(2).

@@ -3,7 +3,6 @@
 import Dispatch
 import Glibc
 import Synchronization
-import iDownView
 
 /// Disks that may take long to answer: they sleep, are mounted at the first use, or hang.
 enum Disk {
@@ -37,6 +36,13 @@ enum Disk {
     static func exists(_ path: String) -> Bool {
         wait(for: path)
         return access(path, F_OK) == 0
+    }
+
+    /// Returns the path of a file or folder without links; nil if there is none: realpath(3).
+    static func resolved(_ path: String) -> String? {
+        guard let target = realpath(path, nil) else { return nil }
+        defer { free(target) }
+        return String(cString: target)
     }
 
     /// Returns why a regular file cannot be read, once its disk answers; nil if it can be: stat(2),

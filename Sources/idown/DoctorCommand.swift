@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import iDownBus
 import iDownView
 
 /// `idown doctor`: checks the installation, and tells what to do.

@@ -108,21 +108,8 @@ struct EditCommand: AsyncParsableCommand {
                     options.isRefused(in: task.state)
                 }
             }
-            var first: ExitStatus?
-            var edits: [(task: TaskProperties, options: EditOptions)] = []
-            for task in tasks {
-                var options = options
-                if let file {
-                    // Each download gets the cookies of its own server.
-                    guard let own = file.cookies(for: options.url ?? task.url) else {
-                        Output.complain("download \(task.id): the file has no cookies for its URL")
-                        first = first ?? .refusedOption
-                        continue
-                    }
-                    options.values.cookies = own
-                }
-                edits.append((task, options))
-            }
+            let (edits, status) = Self.edits(of: tasks, options, file)
+            var first = status
             let edit = try await client.editor(of: edits.first?.options ?? options)
             var passed = 0
             var edited: [TaskProperties] = []
@@ -145,13 +132,7 @@ struct EditCommand: AsyncParsableCommand {
                     }
                 }
             }
-            if passed > 0 {
-                let (were, their) = passed == 1 ? ("was", "its") : ("were", "their")
-                Output.talk(
-                    "\(passed) of \(tasks.count) downloads \(were) not changed: \(their) state does"
-                        + " not allow it."
-                )
-            }
+            Self.tell(passedOver: passed, of: tasks.count)
             let failures = try await moves?.failures(of: edited, towards: options.values)
             for task in failures ?? [] {
                 Output.complain("download \(task.id): \(task.errorMessage)")
@@ -159,6 +140,39 @@ struct EditCommand: AsyncParsableCommand {
             }
             if let first { throw first.exit }
         }
+    }
+
+    /// Returns the edit of each task; with a file, each gets the cookies of its own server.
+    ///
+    /// - Returns: The edits; the exit code if the file has no cookies for a task, which is told.
+    private static func edits(
+        of tasks: [TaskProperties],
+        _ options: EditOptions,
+        _ file: CookieFile?
+    ) -> (edits: [(task: TaskProperties, options: EditOptions)], status: ExitStatus?) {
+        var status: ExitStatus?
+        var edits: [(task: TaskProperties, options: EditOptions)] = []
+        for task in tasks {
+            var options = options
+            if let file {
+                guard let own = file.cookies(for: options.url ?? task.url) else {
+                    Output.complain("download \(task.id): the file has no cookies for its URL")
+                    status = .refusedOption
+                    continue
+                }
+                options.values.cookies = own
+            }
+            edits.append((task, options))
+        }
+        return (edits, status)
+    }
+
+    private static func tell(passedOver count: Int, of total: Int) {
+        guard count > 0 else { return }
+        let (were, their) = count == 1 ? ("was", "its") : ("were", "their")
+        Output.talk(
+            "\(count) of \(total) downloads \(were) not changed: \(their) state does not allow it."
+        )
     }
 
     /// The options as the service takes them.

@@ -3,7 +3,6 @@
 import ArgumentParser
 import DBus
 import Secrets
-import iDownBus
 
 /// Runs a command's work with the desktop's keyring, and turns its errors into messages and codes.
 enum Keyring {

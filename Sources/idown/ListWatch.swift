@@ -24,7 +24,6 @@ struct ListWatch {
         case details(TaskProperties?)
         case redraw
         case regained
-        case lost(String)
     }
 
     private let client: ManagerClient
@@ -135,7 +134,6 @@ struct ListWatch {
                 if haveDetailsChanged { lookAtDetails() }
                 redrawSoon()
             case .redraw: draw(terminal)
-            case .lost(let reason): return .lost(reason)
             }
         }
         return .lost("the session bus went away; the downloads go on without it")

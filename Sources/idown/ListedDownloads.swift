@@ -207,18 +207,11 @@ struct ListedDownloads {
     /// The downloads of a URL in the folder, and with the name if one is given.
     private func matches(_ url: String, _ options: AddOptions) -> [TaskProperties] {
         guard let url = URLText(url)?.encoded, let tasks = tasks[url],
-            let folder = (options.directory ?? usualFolder).flatMap(Self.resolved)
+            let folder = (options.directory ?? usualFolder).flatMap(Disk.resolved)
         else { return [] }
         return tasks.filter { task in
             task.directory == folder && [nil, task.fileName].contains(options.filename)
         }
-    }
-
-    /// realpath(3).
-    private static func resolved(_ folder: String) -> String? {
-        guard let path = realpath(folder, nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path)
     }
 
     /// The size of a regular file; nil where there is none: stat(2).

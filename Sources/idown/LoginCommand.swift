@@ -3,7 +3,6 @@
 import ArgumentParser
 import DBus
 import Secrets
-import iDownBus
 import iDownView
 
 /// `idown login`: stores a name and a password for a server.

@@ -3,7 +3,6 @@
 import ArgumentParser
 import DBus
 import Secrets
-import iDownBus
 
 /// `idown logout`: deletes the name and the password for a server.
 struct LogoutCommand: AsyncParsableCommand {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import iDownBus
 
 /// Waits until the files of edited downloads are in their new places.
@@ -28,7 +27,7 @@ struct MoveWatch {
         towards values: AddOptions
     ) async throws(ManagerError) -> [TaskProperties] {
         let ends = try await ends(of: tasks)
-        let folder = values.directory.map(Self.resolved)
+        let folder = values.directory.map { Disk.resolved($0) ?? $0 }
         return tasks.compactMap { before in
             guard let now = ends[before.id], now.directory == before.directory,
                 now.fileName == before.fileName,
@@ -89,12 +88,5 @@ struct MoveWatch {
             .disconnected,
             "the session bus went away; the service moves the file without it"
         )
-    }
-
-    /// Returns a folder's path without links: realpath(3).
-    private static func resolved(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
     }
 }

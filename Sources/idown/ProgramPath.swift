@@ -17,11 +17,7 @@ enum ProgramPath {
     }
 
     /// The path of this program, with links resolved; nil where `/proc` is not mounted.
-    static var own: String? {
-        guard let path = realpath("/proc/self/exe", nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path)
-    }
+    static var own: String? { Disk.resolved("/proc/self/exe") }
 
     /// The folder of this program; nil where `/proc` is not mounted.
     static var ownFolder: String? {

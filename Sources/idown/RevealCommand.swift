@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import iDownBus
 import iDownView
 
 /// `idown reveal`: shows finished files in the file manager.

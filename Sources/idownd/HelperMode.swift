@@ -27,7 +27,7 @@ enum HelperMode: String {
     /// have.
     private static let longestInput = 1 << 20
 
-    /// - Returns: the exit status.
+    /// - Returns: The exit status.
     func run() async -> Int32 {
         switch self {
         case .tryLogin:

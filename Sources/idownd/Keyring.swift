@@ -37,7 +37,7 @@ actor Keyring: StoredLogins, LoginVault {
     private var backOffEnd: ContinuousClock.Instant = .now
     private var cache: [String: URLLogins] = [:]
 
-    /// - Parameter list: the folder of the list of tasks; it distinguishes this list's logins from
+    /// - Parameter list: The folder of the list of tasks; it distinguishes this list's logins from
     ///   those of others.
     init(list: String) {
         self.list = list

@@ -25,7 +25,7 @@ enum Main {
         dispatchMain()
     }
 
-    /// - Returns: the exit status.
+    /// - Returns: The exit status.
     private static func run() async -> Int32 {
         let arguments = CommandLine.arguments.dropFirst()
         if arguments.count == 1, let helper = arguments.first.flatMap(HelperMode.init) {

@@ -4,7 +4,7 @@ import Glibc
 
 /// Reports the service's state to systemd (sd_notify(3)); does nothing without systemd.
 enum ServiceNotifier {
-    /// - Parameter state: assignments, one per line, such as `READY=1`.
+    /// - Parameter state: Assignments, one per line, such as `READY=1`.
     static func send(_ state: String) {
         guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }) else { return }
         var address = sockaddr_un()

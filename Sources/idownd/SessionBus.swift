@@ -44,11 +44,11 @@ actor SessionBus {
     /// needs the list; or when the task is cancelled.
     ///
     /// - Parameters:
-    ///   - manager: the object that is exported on the new bus.
-    ///   - announcer: sends its signals to the new bus.
-    ///   - coordinator: tells whether there is anything to do.
-    ///   - list: the folder of the list, for which the service of another bus may wait.
-    ///   - users: take the connection to each new bus.
+    ///   - manager: The object that is exported on the new bus.
+    ///   - announcer: Sends its signals to the new bus.
+    ///   - coordinator: Tells whether there is anything to do.
+    ///   - list: The folder of the list, for which the service of another bus may wait.
+    ///   - users: Take the connection to each new bus.
     func keepConnected(
         _ manager: ManagerService,
         _ announcer: BusAnnouncer,

@@ -15,7 +15,7 @@ actor SettingsWatch {
     /// The source of events, for the life of this object, which is that of the process.
     private let source: (any DispatchSourceRead)?
 
-    /// - Parameter path: the path of the file.
+    /// - Parameter path: The path of the file.
     init(_ path: String) {
         let (changes, post) = AsyncStream.makeStream(
             of: Void.self,
@@ -80,7 +80,7 @@ private struct Watched {
 
     /// Watches the folders on the way as it is now, and no others.
     ///
-    /// - Returns: whether the way leads elsewhere than before.
+    /// - Returns: Whether the way leads elsewhere than before.
     mutating func follow(_ path: String, _ descriptor: Int32) -> Bool {
         let before = (watches, end)
         var all = watches

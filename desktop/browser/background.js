@@ -18,7 +18,7 @@ const MOST_LINKS = 4; // Links handed over at once.
 // and this script with it, stay for so long.
 const WATCHING = 5000;
 const WARNING = '!'; // On the button: its popup tells the reason.
-const LOOKS = 3; // So many must find none: a download may just be about to begin.
+const LOOKS = 3; // So many must find no running download: one may be about to begin.
 
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
 const isWeb = (url) => /^https?:/i.test(url ?? '') && URL.canParse(url);
@@ -40,7 +40,7 @@ const openers = new Map();
 api.tabs.onCreated.addListener(({ id, openerTabId }) => openers.set(id, openerTabId));
 api.tabs.onRemoved.addListener((id) => setTimeout(() => openers.delete(id), PATIENCE));
 
-/** Whether one more may be taken: 10 a minute by themselves, further ones with a click each. */
+/** Whether idown may take one more: 10 a minute without a click, further ones with a click each. */
 async function mayTake(tab) {
   const times = await taken;
   while (times[0] <= Date.now() - MINUTE) times.shift();
@@ -77,8 +77,8 @@ function remember(details) {
 const noteRequest = (details) =>
   remember(details).hops.push({ method: details.method, url: details.url, headers: details.requestHeaders });
 
-/** The hops that can be asked for again: those after the last form that was sent. */
-const gotten = (hops) => hops.slice(hops.findLastIndex(({ method }) => method !== 'GET') + 1);
+/** The hops that idown can repeat: the GETs after the last form that was sent. */
+const repeatable = (hops) => hops.slice(hops.findLastIndex(({ method }) => method !== 'GET') + 1);
 
 function noteResponse(details) {
   const request = remember(details);
@@ -170,7 +170,7 @@ async function offer({ hops, seen, proxy, disposition }, { token, isPrivate, nam
   const urls = hops.map((hop) => hop.url);
   if (!wants(rules, { urls, page: source.page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
   if (!(await mayTake(source.tab))) return false;
-  const [gets, isHidden] = [gotten(hops), isPrivate || undefined];
+  const [gets, isHidden] = [repeatable(hops), isPrivate || undefined];
   for (const hop of new Set([gets[0], gets.at(-1)])) {
     const known = { do: 'hand-over', url: hop.url, token, name, proxy, private: isHidden, ...seen };
     try {
@@ -222,7 +222,7 @@ function warn(reason) {
 
 // MARK: Chromium
 
-/** Downloads that this script has paused, with the ends of that, and those whose names it was asked for. */
+/** Downloads that this script has paused, each with the end of pausing; and those whose names it was asked for. */
 const [paused, asked] = [new Map(), new Set()];
 
 /** Pauses a download as soon as it is known: waiting with its name alone would not hold the bytes. */
@@ -234,7 +234,7 @@ function pause({ id }) {
   return paused.get(id);
 }
 
-/** Where this script ends in mid-hold, the next one lets go on what was paused. */
+/** If this script ends while it holds downloads, the next one resumes those that it had paused. */
 const notePaused = () => api.storage.local.set({ paused: [...paused.keys()] });
 
 const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
@@ -266,10 +266,10 @@ async function hold(item) {
     const source = { page: referrer || request.page, referrer, tab, frame, isPrivate, store: isPrivate ? '1' : '0' };
     if (!(await offer(request, { token, isPrivate, name, source }))) return;
     isTaken = await giveUp(item);
-    if (isTaken) confirm(token, gotten(request.hops)[0].url, source);
+    if (isTaken) confirm(token, repeatable(request.hops)[0].url, source);
     else withdraw(token);
   } catch {
-    // Without an answer it is the browser's.
+    // Without an answer of idown the browser keeps the download.
   } finally {
     if (!isTaken) setTimeout(() => release(item), 0);
   }
@@ -321,7 +321,7 @@ if (isChromium) {
   api.downloads.onCreated.addListener((item) => {
     if (asked.has(item.id) || !mayHold(item)) return;
     pause(item);
-    // Nobody is asked for a name that the user gives.
+    // Chromium asks for no name where the user gives it.
     setTimeout(() => asked.has(item.id) || release(item), JOINING);
   });
   api.downloads.onDeterminingFilename.addListener((item, suggest) => {
@@ -342,7 +342,7 @@ async function holdResponse(details) {
   const isMain = details.type === 'main_frame';
   const isFile = isDownload(request.seen.mime, request.disposition, details.url);
   const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
-  const isTaken = isOffered && !(await isSandboxed(details)) && (await hand(details, request));
+  const isTaken = isOffered && !(await isSandboxed(details)) && (await handOver(details, request));
   if (isMain && isTaken && openers.has(details.tabId)) closeEmpty(details.tabId);
   else if (isMain) openers.delete(details.tabId);
   return { cancel: isTaken };
@@ -366,9 +366,9 @@ async function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl, typ
 const linkName = async (tab, url) =>
   (await tell(tab, { do: 'name', url })) ?? (await tell(openers.get(tab), { do: 'name', url }));
 
-async function hand({ requestId, incognito: isPrivate }, request) {
+async function handOver({ requestId, incognito: isPrivate }, request) {
   const token = `${await profile}-${requestId}-${request.start}`;
-  const url = gotten(request.hops)[0].url;
+  const url = repeatable(request.hops)[0].url;
   const isNamed = hasName(request.disposition);
   const name = isNamed ? sureNameIn(request.disposition) : await linkName(request.tab, url);
   const isTaken = await offer(request, { token, isPrivate, name, source: request }).catch(() => false);

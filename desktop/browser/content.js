@@ -6,7 +6,7 @@
   let clicked = -Infinity;
   let named; // The link that was clicked last, and the name that it gives its file.
   const isWeb = (url) => /^https?:/i.test(url ?? '');
-  const bare = (url) => url.replace(/#.*/, '');
+  const withoutFragment = (url) => url.replace(/#.*/, '');
   /** What a link, or else the page, says of the referrer; headers of the page cannot be seen here. */
   const policy = (link) =>
     link?.relList.contains('noreferrer')
@@ -26,7 +26,7 @@
       if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       if (event.button !== 0 || !isWeb(link?.href)) return;
       // A place in the page itself is no file.
-      if (bare(link.href) === bare(location.href)) return;
+      if (withoutFragment(link.href) === withoutFragment(location.href)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       api.runtime.sendMessage({ do: 'take', links: [told(link)] });
@@ -53,7 +53,7 @@
     }
     if (message.do === 'is-filled' && document.body?.childElementCount > 0) answer(true);
     // As in the page itself, a link names files of its own origin alone.
-    if (message.do === 'name' && named?.name && bare(named.url) === bare(message.url)) {
+    if (message.do === 'name' && named?.name && withoutFragment(named.url) === withoutFragment(message.url)) {
       if (new URL(named.url).origin === location.origin) answer(named.name);
     }
     if (message.do === 'links') {

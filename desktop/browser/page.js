@@ -29,10 +29,10 @@ async function show(request) {
   }
 }
 
-/** A button that leaves the downloads of a site to the browser, or takes them again. */
-function siteButton(button, host, isLeft) {
-  Object.assign(button, { hidden: false, textContent: text(isLeft ? 'takeAgain' : 'leave', host) });
-  button.onclick = () => show({ do: isLeft ? 'take' : 'leave', host });
+/** A button that leaves the downloads of a site to the browser or, where they are left, takes them again. */
+function siteButton(button, host, isOff) {
+  Object.assign(button, { hidden: false, textContent: text(isOff ? 'takeAgain' : 'leave', host) });
+  button.onclick = () => show({ do: isOff ? 'take' : 'leave', host });
   return button;
 }
 

@@ -16,15 +16,16 @@ const isBelow = (host, parent) => host === parent || host.endsWith(`.${parent}`)
 export const hostOf = (url) =>
   (URL.canParse(url ?? '') && new URL(url).hostname.replace(/\.$/, '')) || undefined;
 
-const bare = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
+/** A media type in lower case, without its parameters. */
+const mediaType = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
 
 /** Whether Firefox would save a response with these headers in place of showing it. */
 export function isDownload(mime, disposition, url) {
   if (/^\s*attachment\b/i.test(disposition ?? '')) return true;
   // Its viewer takes a PDF by the name, too.
   const name = nameIn(disposition) || new URL(url).pathname;
-  if (bare(mime) === 'application/octet-stream' && /\.pdf$/i.test(name)) return false;
-  return bare(mime) !== '' && (SAVED.test(bare(mime)) || !SHOWN.test(bare(mime)));
+  if (mediaType(mime) === 'application/octet-stream' && /\.pdf$/i.test(name)) return false;
+  return mediaType(mime) !== '' && (SAVED.test(mediaType(mime)) || !SHOWN.test(mediaType(mime)));
 }
 
 /** The file's name in a Content-Disposition header (RFC 6266, RFC 8187); empty where there is none. */
@@ -92,9 +93,9 @@ export function wants(rules, { urls, page, mime, name, size, isPrivate }) {
   const isNamed = rules.hosts.some((rule) => hosts.some((host) => isBelow(host, rule)));
   if (rules.hosts.length > 0 && !isNamed) return false;
   const paths = name ? [name] : urls.map((url) => new URL(url).pathname);
-  const isOneOf = (types) => types.some((rule) => fits(rule, bare(mime), paths));
+  const isOneOf = (types) => types.some((rule) => fits(rule, mediaType(mime), paths));
   if (isOneOf(rules['leave-types'])) return false;
   if (rules.types.length > 0 && !isOneOf(rules.types)) return false;
   if (size !== undefined) return size >= rules['least-size'];
-  return rules.types.length > 0 || !PAGES.test(bare(mime));
+  return rules.types.length > 0 || !PAGES.test(mediaType(mime));
 }

@@ -58,7 +58,7 @@ enum TextFile {
             guard unlink(path) == 0 || errno == ENOENT else { throw Failure(path) }
             return
         }
-        let target = resolved(path)
+        let target = Disk.resolved(path) ?? path
         try makeFolder(parent(of: target))
         var status = stat()
         let kept = stat(target, &status) == 0 ? status.st_mode & 0o777 : mode
@@ -74,12 +74,6 @@ enum TextFile {
             throw failure
         }
         synchronize(parent(of: target))
-    }
-
-    private static func resolved(_ path: String) -> String {
-        guard let target = realpath(path, nil) else { return path }
-        defer { free(target) }
-        return String(cString: target)
     }
 
     /// Creates a folder and its missing parents, with mode 0700 as the base directory specification
