@@ -128,7 +128,7 @@ final class EasyTransfer {
     func mustBeginAnew(after code: CurlCode) -> Bool {
         guard code != .ok else { return false }
         return wasIntruder || mustSignInOtherwise || hasAnotherLogin(after: code)
-            || hasAnotherKeyKind(after: code)
+            || hasAnotherKeyKind(after: code) || signIn.isOutdatedAtProxy(of: easy)
     }
 
     /// Sets another handle, which must be fresh, up to run the request again.
@@ -137,6 +137,7 @@ final class EasyTransfer {
     func beginAnew(on easy: EasyHandle, after code: CurlCode) throws(CurlFailure) {
         if hasAnotherLogin(after: code) { request.ssh.logins.removeFirst() }
         if hasAnotherKeyKind(after: code) { request.ssh.knownHostsFiles.removeFirst() }
+        if signIn.isOutdatedAtProxy(of: self.easy) { signIn.forgetProxy() }
         self.easy = easy
         try configure()
         hasBegunAnew = hasBegunAnew || mustSignInOtherwise
@@ -252,7 +253,9 @@ final class EasyTransfer {
         }
         // Behind one name may be several servers: a kept connection would lead to the one that has
         // failed again. libcurl keeps it where another stream of HTTP/2 still uses it.
-        if bytes.count <= 2, easy.number(CURLINFO_RESPONSE_CODE) ?? 0 >= 500 {
+        if bytes.count <= 2, let status = easy.number(CURLINFO_RESPONSE_CODE),
+            status >= 500 || status == 421
+        {
             try? easy.set(CURLOPT_FORBID_REUSE, 1)
         }
         switch signIn.read(bytes, of: easy, mayBeginAnew: !hasBegunAnew) {

@@ -110,6 +110,15 @@ struct HTTPSignIn {
         return .beginAnew
     }
 
+    /// Whether the proxy has refused a tunnel to the method that it asked for before; libcurl shows
+    /// no head of that.
+    func isOutdatedAtProxy(of easy: EasyHandle) -> Bool {
+        guard let proxy = sides[407], proxy.methods != .any else { return false }
+        return easy.number(CURLINFO_HTTP_CONNECTCODE) == 407
+    }
+
+    func forgetProxy() { if let proxy = sides[407] { known[proxy.party] = nil } }
+
     /// Returns the lines that were held back, once it is known that no other head follows.
     mutating func release() -> [[UInt8]] {
         defer { held = [] }

@@ -14,13 +14,15 @@ public struct ProxyServer: Hashable, Sendable {
 
     /// Reads `[scheme://][user[:password]@]host[:port]`, like curl(1).
     ///
-    /// The default scheme is `http`, the default port 1080, with `https` 443.
+    /// The default scheme is `http`, the default port 1080, with `https` 443. `socks`, which desktops
+    /// set in the environment, means `socks4`.
     public init?(_ text: String) {
         var scheme = "http"
         var rest = text[...]
         if let separator = text.firstRange(of: "://") {
             scheme = text[..<separator.lowerBound].lowercased()
             rest = text[separator.upperBound...]
+            if scheme == "socks" { scheme = "socks4" }
         }
         // With a scheme that libcurl does not know, the parser keeps the port as it was written.
         guard Self.schemes.contains(scheme), let url = try? URLReference("proxy://\(rest)") else {

@@ -33,6 +33,8 @@ extension Failure {
                 text + " The network wants somebody to sign in first: open any page in a browser.",
                 isTransient: true
             )
+        // Another connection may reach the right server (RFC 9110 section 15.5.20).
+        case 421: Failure(.serverFailed, ownFault, isTransient: true)
         case 500, 502, 504, 520...529: Failure(.serverFailed, ownFault, isTransient: true)
         case 501...599: Failure(.serverFailed, ownFault)
         default: Failure(.serverBadResponse, text + " Check the URL, or \(freshLink)")
@@ -68,6 +70,7 @@ extension Failure {
         case 407: " Proxy Authentication Required"
         case 408: " Request Timeout"
         case 410: " Gone"
+        case 421: " Misdirected Request"
         case 416: " Range Not Satisfiable"
         case 429: " Too Many Requests"
         case 451: " Unavailable For Legal Reasons"

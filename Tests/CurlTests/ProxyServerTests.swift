@@ -9,6 +9,7 @@ struct ProxyServerTests {
     @Test(arguments: [
         ("proxy:3128", "http://proxy:3128"), ("http://proxy:80", "http://proxy:80"),
         ("HTTPS://proxy", "https://proxy"), ("socks5h://[::1]:1080/", "socks5h://[::1]:1080"),
+        ("socks://proxy:1080/", "socks4://proxy:1080"),
     ])
     func `a proxy is a host, perhaps with a scheme and a port`(text: String, address: String) {
         #expect(ProxyServer(text)?.address == address)
@@ -44,6 +45,41 @@ struct ProxyServerTests {
             #expect(seen.target == "http://host.test/f")
             #expect(seen["Proxy-Authorization"] == "Basic bWU6c2VjcmV0")
             #expect(seen["Authorization"] == nil)
+        }
+    }
+
+    @Test func `a proxy that takes logins in another way by now gets them in that way`()
+        async throws
+    {
+        let file = ServedFile(TestContent(Array("by proxy".utf8)))
+        func asking(_ challenge: String) -> [FaultServer.Step] {
+            [
+                .head(
+                    "407 Proxy Authentication Required",
+                    [("Proxy-Authenticate", challenge), ("Content-Length", "0")]
+                )
+            ]
+        }
+        let digest = asking("Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
+        let basic = asking("Basic realm=\"r\"")
+        let proxy = try FaultServer(
+            script: .init { request in
+                let login = request["Proxy-Authorization"] ?? ""
+                guard request.method == "CONNECT" else {
+                    return login.hasPrefix("Digest") ? file.answer(to: request) : digest
+                }
+                return login.hasPrefix("Basic") ? [.head("200 OK", []), .close] : basic
+            }
+        )
+        defer { proxy.stop() }
+        try await withPool { pool in
+            var request = TransferRequest(url: try URLReference("http://host.test/f"))
+            request.proxy = try choice("http://me:secret@127.0.0.1:\(proxy.port)")
+            #expect(await pool.run(request).result == .ok)
+            request.url = try URLReference("https://host.test/f")
+            let outcome = await pool.run(request)
+            #expect(outcome.proxyStatus == 200)
+            #expect(proxy.requests.last?["Proxy-Authorization"] == "Basic bWU6c2VjcmV0")
         }
     }
 

@@ -5,7 +5,7 @@ import iDownState
 
 @Suite struct FailureStatusTests {
     private static let transient: Set<Int> =
-        Set([408, 425, 429, 500, 502, 503, 504, 511]).union(520...529)
+        Set([408, 421, 425, 429, 500, 502, 503, 504, 511]).union(520...529)
 
     @Test(arguments: 400...599)
     func `every error status has the contract's code`(status: Int) {
@@ -17,6 +17,7 @@ import iDownState
             case 408, 425, 429, 503: .serverBusy
             case 416: .serverRangeRefused
             case 511: .networkUnreachable
+            case 421: .serverFailed
             case 500...599: .serverFailed
             default: .serverBadResponse
             }

@@ -12,8 +12,9 @@ extension Failure {
     ///   - isHostKnown: whether the host has answered the task before; a wrong certificate is then
     ///     more likely that of a network which wants somebody to sign in.
     init(_ outcome: TransferOutcome, hadBody: Bool, isHostKnown: Bool = false) {
-        let words =
-            outcome.message.hasSuffix(".") ? String(outcome.message.dropLast()) : outcome.message
+        // Often the words stand in brackets, where a sentence must not end.
+        var words = outcome.message.replacing(". ", with: "; ")
+        if words.hasSuffix(".") { words.removeLast() }
         // In this order: an earlier one knows more of the cause.
         let failure =
             Self.refusalOnTheWay(outcome)
@@ -130,6 +131,9 @@ extension Failure {
         case .peerVerification where isHostKnown:
             let text = "The connection would not be safe: the network may want a login first."
             return .transient(.networkTLS, detail + " " + text)
+        // The clock may not be set yet, as after a start without a battery.
+        case .peerVerification where detail.contains("not yet valid"):
+            return .transient(.networkTLS, detail + " Check the clock of this computer.")
         case .peerVerification, .badCertificateFile, .encryptionRefused, .failedInitialization:
             return Failure(
                 .networkTLS,

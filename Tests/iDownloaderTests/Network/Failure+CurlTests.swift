@@ -86,6 +86,19 @@ struct FailureOfCurlTests {
         #expect(failure.message.contains("not be safe") == (code == .networkTLS))
     }
 
+    @Test func `words of libcurl end no sentence in a bracket`() {
+        let words = "Operation too slow. Less than 1 bytes/sec transferred the last 60 seconds"
+        let failure = Failure(TransferOutcome(.timedOut, words), hadBody: false)
+        #expect(failure.message.contains("(Operation too slow; Less than 1 bytes/sec"))
+    }
+
+    @Test func `a certificate that is not valid yet may be, once the clock is set`() {
+        let words = "SSL certificate problem: certificate is not yet valid"
+        let failure = Failure(TransferOutcome(.peerVerification, words), hadBody: false)
+        #expect(failure.code == .networkTLS)
+        #expect(failure.isTransient)
+    }
+
     @Test(arguments: [(CurlCode.peerVerification, false), (.badCertificateFile, true)])
     func `certificates that cannot be read now may be read later`(code: CurlCode, passes: Bool) {
         let failure = Failure(TransferOutcome(code, "error"), hadBody: false)

@@ -329,7 +329,7 @@ import iDownloader
         }
     }
 
-    @Test(arguments: [500, 503])
+    @Test(arguments: [421, 500, 503])
     func `the next try does not ask the server that has failed over the same connection`(
         status: Int
     ) async throws {
