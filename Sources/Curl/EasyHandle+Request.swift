@@ -78,8 +78,12 @@ extension EasyHandle {
     private func applyLimits(_ request: TransferRequest) throws(CurlFailure) {
         switch request.reuse {
         case .asUsual: break
-        case .usedWithin(let seconds): try set(CURLOPT_MAXAGE_CONN, max(0, seconds))
-        case .never: try set(CURLOPT_FRESH_CONNECT, 1)
+        case .usedWithin(let seconds):
+            try set(CURLOPT_MAXAGE_CONN, max(0, seconds))
+            try set(CURLOPT_DNS_CACHE_TIMEOUT, min(60, max(0, seconds)))
+        case .never:
+            try set(CURLOPT_FRESH_CONNECT, 1)
+            try set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         }
         try set(CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeout.wholeMilliseconds)
         let silence = request.silenceTimeout.wholeMilliseconds

@@ -14,7 +14,7 @@ public struct TransferRequest: Sendable {
         case http2
     }
 
-    /// Which existing connections may serve a request.
+    /// Which existing connections may serve a request; addresses of hosts are as old at most.
     public enum ConnectionReuse: Hashable, Sendable {
         /// Any that was idle for no more than two minutes.
         case asUsual

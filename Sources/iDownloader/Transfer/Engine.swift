@@ -181,15 +181,17 @@ package final class Engine: Sendable {
     /// Ends the requests that use an address which this computer has lost, so that they are tried
     /// again at once.
     ///
-    /// No older connection is used again.
+    /// No older connection is used again, and no older answer of a name server, once the computer
+    /// has other addresses.
     package func networkChanged() {
         guard let now = SocketAddress.local else { return }
-        let isLost = addresses.withLock { known in
+        let before = addresses.withLock { known in
             defer { known = now }
-            return !known.isSubset(of: now)
+            return known
         }
-        guard isLost else { return }
+        guard before != now else { return }
         awakening.strike()
+        guard !before.isSubset(of: now) else { return }
         pool.endTransfers(cutOffFrom: now)
         filePool.endTransfers(cutOffFrom: now)
     }
