@@ -14,6 +14,8 @@ final class Holds {
     private(set) var settings: HoldSettings
     /// Whether the computer is about to sleep or asleep: nothing starts then.
     private(set) var isAsleep = false
+    /// Whether the network has come back and tasks were not tried again since.
+    private var hasComeBack = false
     private let adjustment = WantedWork()
 
     init(_ settings: HoldSettings) { self.settings = settings }
@@ -27,6 +29,7 @@ final class Holds {
         if conditions.isOnline != before.isOnline {
             log.notice(conditions.isOnline ? "the network is back" : "there is no network")
         }
+        if conditions.leadsOut, !before.leadsOut { hasComeBack = true }
         if conditions.isCaptive, !before.isCaptive {
             log.notice("a portal wants somebody to sign in first")
         }
@@ -45,10 +48,14 @@ final class Holds {
     /// Adjusts all tasks to the conditions, one change after the other.
     func adjust(in coordinator: isolated Coordinator) {
         adjustment.want(in: coordinator) { [self] in
+            let hasComeBack = hasComeBack
+            self.hasComeBack = false
             await settle(in: coordinator) { transaction, surroundings in
                 let released = try surroundings.lifted.flatMap { try transaction.held(by: $0) }
+                let missed = hasComeBack ? try transaction.inBackOffForTheNetwork() : []
                 let interrupted = try transaction.running().map(\.id)
-                return released.map { ($0, .released) } + interrupted.map { ($0, nil) }
+                return released.map { ($0, .released) } + missed.map { ($0, .retryDue) }
+                    + interrupted.map { ($0, nil) }
             }
             coordinator.fillSlots()
         }
@@ -128,6 +135,16 @@ final class Holds {
                 }
                 return ((), changes.filter { !$0.effects.isEmpty })
             }
+        }
+    }
+}
+
+extension Transaction {
+    /// Returns the tasks whose last try the network has failed, and which wait for the next one.
+    fileprivate func inBackOffForTheNetwork() throws -> [TaskID] {
+        try tasksInBackOff().map(\.id).filter { id in
+            guard let failure = try? task(id)?.failure else { return false }
+            return failure.code.isOfNetwork && failure.retryAfter == nil
         }
     }
 }

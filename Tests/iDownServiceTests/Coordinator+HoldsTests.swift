@@ -258,6 +258,31 @@ import iDownloader
         }
     }
 
+    @Test func `what the network has failed is tried at once when it is back, and nothing else`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        let codes: [FailureCode] = [.networkReset, .serverBusy]
+        try await withHub { store, files in
+            for (number, code) in codes.enumerated() {
+                try await store.insert(url: server.url("/\(number)"), directory: files) { record in
+                    // Five minutes, the longest wait of all.
+                    record.state = .waiting(.retry(at: WallTime(microseconds: 1 << 52)))
+                    record.failure = Failure(code, "cut", isTransient: true)
+                }
+            }
+        } _: { hub in
+            await hub.coordinator.setOnline(false)
+            await hub.coordinator.setOnline(true)
+            let first = try #require(TaskID(rawValue: 1))
+            try await hub.announced.wait(for: first, .completed)
+            let second = try #require(TaskID(rawValue: 2))
+            #expect(try await hub.record(second)?.state.isBackOff == true)
+            #expect(server.requests.map(\.path) == ["/0"])
+        }
+    }
+
     @Test func `a verb ends the wait for a network, and a pause holds`() async throws {
         try await withHub { hub in
             await hub.coordinator.setOnline(false)

@@ -13,6 +13,9 @@ package struct Conditions: Hashable, Sendable {
 }
 
 extension Conditions {
+    /// Whether other computers can be reached.
+    package var leadsOut: Bool { isOnline && !isCaptive }
+
     /// Makes conditions under which nothing else keeps a task from starting.
     package init(isOnline: Bool) { self.init(isOnline: isOnline, isCaptive: false) }
 }

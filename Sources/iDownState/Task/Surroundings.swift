@@ -48,14 +48,14 @@ package struct Surroundings: Sendable {
         if holdSettings.onSettings != nil { return .hold(.settings) }
         if isBatteryInTheWay { return .hold(.battery) }
         guard origin?.isLoopback != true else { return nil }
-        if !conditions.isOnline || conditions.isCaptive { return .hold(.offline) }
+        if !conditions.leadsOut { return .hold(.offline) }
         return isMeterInTheWay ? .hold(.metered) : nil
     }
 
     /// The holds that are over, except for those for disk space, which are tracked elsewhere.
     package var lifted: [Hold] {
         var lifted: [Hold] = []
-        if conditions.isOnline, !conditions.isCaptive { lifted.append(.offline) }
+        if conditions.leadsOut { lifted.append(.offline) }
         if !isMeterInTheWay { lifted.append(.metered) }
         if !isBatteryInTheWay { lifted.append(.battery) }
         if holdSettings.onSettings == nil { lifted.append(.settings) }
