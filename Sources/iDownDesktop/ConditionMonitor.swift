@@ -35,6 +35,7 @@ actor ConditionMonitor {
     private var isReporting = false
     private var pendingSources = Set(Source.allCases)
     private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var uncertain: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
     ///   - host: Receives the conditions.
@@ -53,11 +54,13 @@ actor ConditionMonitor {
         change(&reports)
         await report()
         markReported(source)
+        if !isUncertain { wakeUncertain() }
     }
 
     /// Forgets what the services of the system bus reported: that bus is gone, or was never there.
     func forgetSystemServices() async {
         reports.networkManager = nil
+        wakeUncertain()
         await forgetPower()
         markReported(.network)
     }
@@ -81,6 +84,21 @@ actor ConditionMonitor {
             await host.conditionsChanged(lastReported)
         }
         isReporting = false
+    }
+
+    // MARK: A new network
+
+    private var isUncertain: Bool { reports.networkManager?.isUncertain == true }
+
+    /// Returns once NetworkManager knows whether a captive portal is in the way, or is missing.
+    func waitUntilCertain() async {
+        guard isUncertain else { return }
+        await withCheckedContinuation { uncertain.append($0) }
+    }
+
+    private func wakeUncertain() {
+        for waiter in uncertain { waiter.resume() }
+        uncertain = []
     }
 
     // MARK: Initial conditions

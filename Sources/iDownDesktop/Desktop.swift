@@ -161,6 +161,9 @@ package actor Desktop {
         clock.cancel()
     }
 
+    /// Returns once it is known whether a captive portal is in the way, where NetworkManager looks.
+    package func waitUntilNetworkIsCertain() async { await monitor.waitUntilCertain() }
+
     // MARK: The buses
 
     private func followSystemBus() async {

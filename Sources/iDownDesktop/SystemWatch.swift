@@ -40,17 +40,24 @@ struct SystemWatch: Sendable {
 struct NetworkStatus: Hashable, Sendable {
     var isCaptive = false
     var isMetered = false
+    /// Whether it is not known yet whether a captive portal is in the way.
+    var isUncertain = false
 }
 
 extension NetworkStatus {
     /// Reads the properties of `org.freedesktop.NetworkManager`; nil where there are none.
     ///
-    /// NMConnectivityState 2 is a captive portal; NMMetered 1 is yes, and 3 is a guess that says
+    /// NMConnectivityState 2 is a captive portal, 1 is no connection, 0 is unknown: until its check has
+    /// ended, where it checks. NMMetered 1 is yes, and 3 is a guess that says
     /// yes. The property State is not used: it says "offline" where links are managed by other
     /// programs, and the kernel knows better.
     init?(networkManager properties: [String: Value]) {
         guard !properties.isEmpty else { return nil }
         isCaptive = properties["Connectivity"] == .uint32(2)
+        let isChecking = properties["ConnectivityCheckEnabled"] == .boolean(true)
+        isUncertain =
+            properties["Connectivity"] == .uint32(1)
+            || (isChecking && properties["Connectivity"] == .uint32(0))
         isMetered = [.uint32(1), .uint32(3)].contains(properties["Metered"])
     }
 }

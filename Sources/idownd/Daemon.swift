@@ -130,18 +130,24 @@ struct Daemon: Service {
             Task { for await settings in newSettings { desktop.apply(settings) } },
             Task { for await _ in keyring.unlocks { await coordinator.keepLogins(in: keyring) } },
             Task {
+                var wasOnline = true
                 for await isOnline in network.states {
                     engine.networkChanged()
+                    if isOnline, !wasOnline {
+                        // The kernel has a route before NetworkManager has looked for a portal.
+                        await withTimeLimit(.seconds(5)) {
+                            await desktop.waitUntilNetworkIsCertain()
+                        }
+                    }
+                    wasOnline = isOnline
                     await coordinator.setOnline(isOnline)
                 }
             },
         ]
         defer { for follower in followers { follower.cancel() } }
-        if HoldSettings(settings) != HoldSettings() {
-            // Downloads that are to wait for the network or for power must not start before the
-            // first reports.
-            await desktop.waitForInitialConditions(within: .seconds(2))
-        }
+        // Downloads that are to wait for power, or that a captive portal would answer, must not start
+        // before the first reports.
+        await desktop.waitForInitialConditions(within: .seconds(2))
         await coordinator.begin()
         log.notice("ready as \(Contract.busName)")
 

@@ -26,7 +26,22 @@ import Testing
         isCaptive: Bool
     ) {
         let status = NetworkStatus(networkManager: properties)
-        #expect(status == NetworkStatus(isCaptive: isCaptive, isMetered: isMetered))
+        #expect(status?.isCaptive == isCaptive)
+        #expect(status?.isMetered == isMetered)
+    }
+
+    @Test(
+        arguments: [
+            (["Connectivity": .uint32(1)], true), (["Connectivity": .uint32(0)], false),
+            (["Connectivity": .uint32(0), "ConnectivityCheckEnabled": .boolean(true)], true),
+            (["Connectivity": .uint32(2)], false), (["Connectivity": .uint32(4)], false),
+        ] as [([String: Value], Bool)]
+    )
+    func `until NetworkManager has looked, a portal may be in the way`(
+        properties: [String: Value],
+        isUncertain: Bool
+    ) {
+        #expect(NetworkStatus(networkManager: properties)?.isUncertain == isUncertain)
     }
 
     @Test func `without properties NetworkManager's status is nil`() {

@@ -31,6 +31,25 @@ import iDownTesting
         }
     }
 
+    @Test func `whether a portal is in the way is uncertain until NetworkManager has looked`()
+        async throws
+    {
+        try await withDesktop { scene in
+            try await scene.bus.withNetworkManager(scene.connection) { mock in
+                try await mock.update(["Metered": .uint32(1), "Connectivity": .uint32(1)])
+                try await scene.host.wait(for: "is [metered]")
+                let desktop = scene.desktop
+                let wait = Task { await desktop.waitUntilNetworkIsCertain() }
+                try await mock.update(["Connectivity": .uint32(2)])
+                try await within("the word") { await wait.value }
+                // The hold comes first.
+                #expect(scene.host.all.last == "is [captive metered]")
+            }
+            // Without NetworkManager nobody will look.
+            try await within("the end") { await scene.desktop.waitUntilNetworkIsCertain() }
+        }
+    }
+
     @Test func `a low battery is reported, and mains power too`() async throws {
         try await withDesktop { scene in
             try await scene.bus.withUPower(scene.connection) { mock in
