@@ -52,7 +52,8 @@ struct Object: Hashable {
         return self
     }
 
-    /// Gives up the reference that `keep()` took: g_object_unref.
+    /// Gives up the reference that `keep()` took, or that came with an object of no widget's:
+    /// g_object_unref.
     func drop() { g_object_unref(raw) }
 }
 

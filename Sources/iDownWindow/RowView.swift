@@ -75,6 +75,9 @@ final class RowView {
         }
     }
 
+    // GTK keeps a reference of its own to the actions while the row's widget exists.
+    isolated deinit { actions.map.drop() }
+
     /// Shows a download.
     ///
     /// - Parameters:
