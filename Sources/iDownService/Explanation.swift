@@ -59,7 +59,8 @@ struct Explanation {
                 { await engine.freeSpace(in: record.request.directory)?.bytes }
             ) ?? nil
         {
-            missingSpace = free < needed ? needed - free : nil
+            // A disk without inodes has no bytes for a new file either, whatever it shows.
+            missingSpace = free > 0 && free < needed ? needed - free : nil
         } else {
             missingSpace = nil
         }

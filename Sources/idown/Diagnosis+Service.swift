@@ -57,7 +57,8 @@ enum Diagnosis {
                         "list",
                         .wrong,
                         "the service cannot open it: \(obstacle)",
-                        advice: "install the newest idown, or read the log: idown service logs"
+                        advice: "see to it that the folder is yours, install the newest idown,"
+                            + " or read the log: idown service logs"
                     )
             )
         }

@@ -41,13 +41,22 @@ enum HelperMode: String {
                 print(mistake)
             }
         case .checkList:
-            if let obstacle = Store.obstacle(folder: StandardFolders.current().state) {
-                print(obstacle)
-            }
+            if let obstacle = Self.obstacle(StandardFolders.current().state) { print(obstacle) }
         case .libraries:
             for (name, version) in Self.versions { print("\(name)\t\(version)") }
         }
         return 0
+    }
+
+    /// Returns why the list of downloads in a folder cannot be opened; nil if it can be.
+    private static func obstacle(_ folder: String) -> (any Error)? {
+        do {
+            // Another service may hold the lock, which is no obstacle.
+            _ = try StateLock.tryAcquire(folder: folder)
+            return Store.obstacle(folder: folder)
+        } catch {
+            return error
+        }
     }
 
     private static var versions: [(String, String)] {

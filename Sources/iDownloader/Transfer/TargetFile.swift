@@ -149,8 +149,10 @@ final class TargetFile {
         let needed = SpacePolicy.needed(for: missing)
         guard free < needed else { return }
         let text =
-            "The disk has \(free) bytes free, and \(needed) are needed: \(missing) that are still to"
-            + " come, and a reserve. Make room."
+            free == 0
+            ? "The disk is full, or has so many files that it takes no further one. Delete some files."
+            : "The disk has \(free) bytes free, and \(needed) are needed: \(missing) that are still to"
+                + " come, and a reserve. Make room."
         throw .failed(Failure(.fileNoSpace, text, neededSpace: needed))
     }
 
