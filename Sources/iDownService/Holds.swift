@@ -52,9 +52,9 @@ final class Holds {
             self.hasComeBack = false
             await settle(in: coordinator) { transaction, surroundings in
                 let released = try surroundings.lifted.flatMap { try transaction.held(by: $0) }
-                let missed = hasComeBack ? try transaction.inBackOffForTheNetwork() : []
+                let missed = hasComeBack ? try transaction.tasksInBackOff().map(\.id) : []
                 let interrupted = try transaction.running().map(\.id)
-                return released.map { ($0, .released) } + missed.map { ($0, .retryDue) }
+                return released.map { ($0, .released) } + missed.map { ($0, .networkBack) }
                     + interrupted.map { ($0, nil) }
             }
             coordinator.fillSlots()
@@ -135,16 +135,6 @@ final class Holds {
                 }
                 return ((), changes.filter { !$0.effects.isEmpty })
             }
-        }
-    }
-}
-
-extension Transaction {
-    /// Returns the tasks whose last try the network has failed, and which wait for the next one.
-    fileprivate func inBackOffForTheNetwork() throws -> [TaskID] {
-        try tasksInBackOff().map(\.id).filter { id in
-            guard let failure = try? task(id)?.failure else { return false }
-            return failure.code.isOfNetwork && failure.retryAfter == nil
         }
     }
 }

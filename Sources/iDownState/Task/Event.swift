@@ -41,6 +41,8 @@ package enum Event: Hashable, Sendable {
     case released
     /// The back-off is over.
     case retryDue
+    /// The network is back: a try that it has failed need not wait for its back-off.
+    case networkBack
     /// The service has just started, and no transfer runs yet.
     case serviceStarted
     /// The partial file was looked at: its size in bytes; nil where it is missing or not ours.

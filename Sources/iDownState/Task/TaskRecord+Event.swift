@@ -23,6 +23,7 @@ extension TaskRecord {
         case .held(let obstacle): meet(obstacle, at: now)
         case .released: requeue { Hold.byTheWorld.contains($0) }
         case .retryDue: requeue { $0.retryAt != nil }
+        case .networkBack: tryAgain(at: now)
         case .serviceStarted: comeBack(at: now)
         case .partialFound(let size): measurePartial(size)
         case .publicationFound(let name, let size): findPublication(name, size, at: now)
@@ -73,6 +74,16 @@ extension TaskRecord {
         guard case .waiting(let hold) = state, isOver(hold) else { return [] }
         state = .waiting(.queue)
         return [.persist, .announce, .fillSlots]
+    }
+
+    /// Ends the back-off after a failure of the network, which counts neither as a try nor as a wait.
+    private mutating func tryAgain(at now: WallTime) -> [Effect] {
+        guard case .waiting(.retry(let deadline)) = state, let failure,
+            failure.code.isOfNetwork, failure.retryAfter == nil
+        else { return [] }
+        waited = max(.zero, waited - max(.zero, deadline.since(now)))
+        tries = max(1, tries) - 1
+        return requeue { $0.retryAt != nil }
     }
 
     private mutating func comeBack(at now: WallTime) -> [Effect] {

@@ -6,7 +6,7 @@ import iDownState
 /// What happens to a task by itself: a row for every situation and event.
 @Suite struct TaskRecordEventTableTests {
     enum Happening: String, CaseIterable, Sendable {
-        case slotGranted, displaced, retryDue, serviceStarted
+        case slotGranted, displaced, retryDue, networkBack, serviceStarted
         case partialWhole, partialShort, partialGone, publicationFound, partialDeleted
         case opened, arrived, checkpointed, listed, publishing, completed
         case failedForNow, failedForGood, failedSpoiling, vanished, diskFilled, disconnected
@@ -17,6 +17,7 @@ import iDownState
             case .slotGranted: .slotGranted(order: 9)
             case .displaced: .displaced
             case .retryDue: .retryDue
+            case .networkBack: .networkBack
             case .serviceStarted: .serviceStarted
             case .partialWhole: .partialFound(size: Sample.total)
             case .partialShort: .partialFound(size: 1 << 20)
@@ -124,6 +125,7 @@ import iDownState
         row(.queuedWithBytes, .checkpointed, queue, told),
 
         row(.backingOff, .retryDue, queue, freed),
+        row(.backingOff, .networkBack, queue, freed),
         row(
             .backingOff,
             .serviceStarted,

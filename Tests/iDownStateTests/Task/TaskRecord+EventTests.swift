@@ -6,6 +6,41 @@ import Testing
 
 /// What single events change beside the state, and what they leave alone.
 @Suite struct TaskRecordEventTests {
+    @Test func `a try that the network has failed counts no more once it is back`() throws {
+        var record = try Situation.downloading.record()
+        record.tries = 6
+        record.stretchStart = record.segments.byteCount
+        let failed = Event.transfer(.failed(Sample.reset), of: record.attempt)
+        _ = record.apply(failed, at: Sample.now, jitter: 1)
+        #expect(record.waited == .seconds(64))
+        let back = Sample.now.advanced(by: .seconds(5))
+        _ = record.apply(.networkBack, at: back, jitter: 0)
+        #expect(record.state == .waiting(.queue))
+        #expect(record.waited == .seconds(5))
+        #expect(record.tries == 6)
+        // A host that has failed the last try is left alone.
+        record.state = .waiting(.retry(at: Sample.now))
+        record.failure = .status(502)
+        #expect(record.apply(.networkBack, at: back, jitter: 0) == [])
+    }
+
+    @Test func `a disk and a host that fail in turn are given up`() throws {
+        var record = try Situation.downloading.record()
+        var failures = 0
+        while record.state == .downloading, failures < 100 {
+            let failure: Failure =
+                failures % 2 == 0
+                ? .status(502) : Failure(.fileNoSpace, "quota", isTransient: true)
+            let event = Event.transfer(.failed(failure), of: record.attempt)
+            _ = record.apply(event, at: Sample.now, jitter: 0)
+            _ = record.apply(.retryDue, at: Sample.now, jitter: 0)
+            _ = record.apply(.slotGranted(order: 1), at: Sample.now, jitter: 0)
+            failures += 1
+        }
+        #expect(record.state == .failed)
+        #expect(failures < 20)
+    }
+
     @Test(arguments: Situation.allCases)
     func `a finished file that was read again is known by what was found`(
         situation: Situation

@@ -74,7 +74,8 @@ struct Walk: Sendable {
     private static func inputs(at node: Node) -> [Input] {
         let record = node.record
         let events: [Event] = [
-            .slotGranted(order: 1), .displaced, .retryDue, .serviceStarted, .partialDeleted,
+            .slotGranted(order: 1), .displaced, .retryDue, .networkBack, .serviceStarted,
+            .partialDeleted,
             .deletionFailed(Sample.missing, again: .seconds(5)),
             .held(by: .hold(.offline)), .held(by: .hostRests(for: .seconds(9))),
             .held(by: .hold(.metered)), .held(by: .hold(.battery)), .held(by: .hold(.settings)),
@@ -132,7 +133,7 @@ extension Walk.Node {
         case .serviceStarted: live = nil
         case .transfer(.failed, _), .transfer(.held, _), .transfer(.completed, _):
             if !effects.isEmpty { live = nil }
-        case .slotGranted, .displaced, .held, .released, .retryDue, .partialFound,
+        case .slotGranted, .displaced, .held, .released, .retryDue, .networkBack, .partialFound,
             .publicationFound, .partialDeleted, .deletionFailed, .verified, .move,
             .leftoverDeleted,
             .transfer:

@@ -263,7 +263,7 @@ import iDownState
                 true
             // Before it has a name it is held against its digests.
             case .transfer(.failed(let failure), _): failure.code.spoilsContent
-            case .transfer, .slotGranted, .displaced, .held, .released, .retryDue,
+            case .transfer, .slotGranted, .displaced, .held, .released, .retryDue, .networkBack,
                 .serviceStarted, .partialDeleted, .deletionFailed, .verified, .move,
                 .leftoverDeleted, nil:
                 false
