@@ -138,6 +138,7 @@ final class EasyTransfer {
         if hasAnotherLogin(after: code) { request.ssh.logins.removeFirst() }
         if hasAnotherKeyKind(after: code) { request.ssh.knownHostsFiles.removeFirst() }
         if signIn.isOutdatedAtProxy(of: self.easy) { signIn.forgetProxy() }
+        replies = ControlReplies()
         self.easy = easy
         try configure()
         hasBegunAnew = hasBegunAnew || mustSignInOtherwise

@@ -34,7 +34,7 @@ extension Failure {
                 isTransient: true
             )
         // Another connection may reach the right server (RFC 9110 section 15.5.20).
-        case 421: Failure(.serverFailed, ownFault, isTransient: true)
+        case 421: Failure(.serverBadResponse, ownFault, isTransient: true)
         case 500, 502, 504, 520...529: Failure(.serverFailed, ownFault, isTransient: true)
         case 501...599: Failure(.serverFailed, ownFault)
         default: Failure(.serverBadResponse, text + " Check the URL, or \(freshLink)")

@@ -17,7 +17,6 @@ import iDownState
             case 408, 425, 429, 503: .serverBusy
             case 416: .serverRangeRefused
             case 511: .networkUnreachable
-            case 421: .serverFailed
             case 500...599: .serverFailed
             default: .serverBadResponse
             }

@@ -182,16 +182,18 @@ package final class Engine: Sendable {
     /// again at once.
     ///
     /// No older connection is used again, and no older answer of a name server, once the computer
-    /// has other addresses.
+    /// has lost an address or has a new one that leads further than its own link, as containers'
+    /// do not.
     package func networkChanged() {
         guard let now = SocketAddress.local else { return }
         let before = addresses.withLock { known in
             defer { known = now }
             return known
         }
-        guard before != now else { return }
+        let isLost = !before.isSubset(of: now)
+        guard isLost || now.subtracting(before).contains(where: { !$0.isLinkLocal }) else { return }
         awakening.strike()
-        guard !before.isSubset(of: now) else { return }
+        guard isLost else { return }
         pool.endTransfers(cutOffFrom: now)
         filePool.endTransfers(cutOffFrom: now)
     }
