@@ -54,13 +54,11 @@ actor ConditionMonitor {
         change(&reports)
         await report()
         markReported(source)
-        if !isUncertain { wakeUncertain() }
     }
 
     /// Forgets what the services of the system bus reported: that bus is gone, or was never there.
     func forgetSystemServices() async {
         reports.networkManager = nil
-        wakeUncertain()
         await forgetPower()
         markReported(.network)
     }
@@ -84,6 +82,8 @@ actor ConditionMonitor {
             await host.conditionsChanged(lastReported)
         }
         isReporting = false
+        // The host knows of a portal by now.
+        if !isUncertain { wakeUncertain() }
     }
 
     // MARK: A new network

@@ -8,8 +8,8 @@ import iDownState
 /// The desktop integration: follows the network, the battery and sleep, and shows downloads in
 /// notifications, task bars and job lists.
 ///
-/// Every desktop service is optional; it is used from when it starts until it stops. No download
-/// ever waits for one of them.
+/// Every desktop service is optional; it is used from when it starts until it stops. Downloads wait
+/// some seconds at most for one that is there: for its first report, and for a look at a new network.
 package actor Desktop {
     /// The time between two updates of what the desktop shows.
     package static let updateInterval: Duration = .milliseconds(500)

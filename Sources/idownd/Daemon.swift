@@ -148,6 +148,9 @@ struct Daemon: Service {
         // Downloads that are to wait for power, or that a captive portal would answer, must not start
         // before the first reports.
         await desktop.waitForInitialConditions(within: .seconds(2))
+        if KernelNetwork.isOnline {
+            await withTimeLimit(.seconds(5)) { await desktop.waitUntilNetworkIsCertain() }
+        }
         await coordinator.begin()
         log.notice("ready as \(Contract.busName)")
 
