@@ -83,6 +83,19 @@ import iDownTesting
         }
     }
 
+    @Test func `a service that starts while a portal is looked for asks nobody yet`() async throws {
+        try await withSession { service in
+            try await service.bus.withNetworkManager(service.connection) { mock in
+                try await mock.update(["Connectivity": .uint32(1)])
+                try await start(service)
+                let id = try await service.add(Self.far)
+                try await mock.update(["Connectivity": .uint32(2)])
+                try await service.waitForHold(.offline, of: id)
+                #expect(try await service.client.getTask(id).attempts == 0)
+            }
+        }
+    }
+
     @Test func `a low battery stops what runs, and the mains let it go on`() async throws {
         let content = TestContent(seed: 2, count: 1 << 20)
         let host = try ChangingHost(.held(content))
