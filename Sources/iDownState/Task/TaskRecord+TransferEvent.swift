@@ -115,8 +115,12 @@ extension TaskRecord {
         // A file that failed its checksum is not published; any other may already be.
         if failure.code.spoilsContent { intent = nil }
         noteProgress()
-        // What the host has failed says nothing of a drive that is missing.
-        if failure.code == .fileVanished, self.failure?.code.isOfSource == true { tries = 0 }
+        // What the host has failed says nothing of the disk.
+        if !failure.code.isOfSource, self.failure?.code.isOfSource == true,
+            failure.code == .fileVanished || tries >= RetryPolicy.tries
+        {
+            tries = 0
+        }
         // The stretch begins with the first failure. The computer may have slept during the try.
         if tries > 0 { waited += min(max(.zero, took), RetryPolicy.cap) }
         tries = tries == .max ? .max : tries + 1

@@ -156,12 +156,13 @@ import Testing
         #expect(record.state == .waiting(.retry(at: Sample.now.advanced(by: .seconds(30)))))
     }
 
-    @Test func `what a host has failed does not count against a missing drive`() throws {
+    @Test(arguments: [FailureCode.fileVanished, .fileFailed])
+    func `what a host has failed does not count against a disk`(code: FailureCode) throws {
         var record = try Situation.downloading.record()
         record.tries = RetryPolicy.tries + 4
         record.hostHasAnswered = true
         record.failure = Sample.reset
-        let drive = Failure(.fileVanished, "no drive", isTransient: true)
+        let drive = Failure(code, "no drive", isTransient: true)
         report(.failed(drive), to: &record)
         #expect(record.state.isBackOff)
         #expect(record.tries == 1)
