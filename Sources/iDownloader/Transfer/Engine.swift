@@ -181,19 +181,18 @@ package final class Engine: Sendable {
     /// Ends the requests that use an address which this computer has lost, so that they are tried
     /// again at once.
     ///
-    /// No older connection is used again, and no older answer of a name server, once the computer
-    /// has lost an address or has a new one that leads further than its own link, as containers'
-    /// do not.
+    /// No older connection is used again, and no older answer of a name server, once an address comes
+    /// or goes that leads further than its own link, as those of containers do not.
     package func networkChanged() {
         guard let now = SocketAddress.local else { return }
         let before = addresses.withLock { known in
             defer { known = now }
             return known
         }
-        let isLost = !before.isSubset(of: now)
-        guard isLost || now.subtracting(before).contains(where: { !$0.isLinkLocal }) else { return }
-        awakening.strike()
-        guard isLost else { return }
+        if before.symmetricDifference(now).contains(where: { !$0.isLinkLocal }) {
+            awakening.strike()
+        }
+        guard !before.isSubset(of: now) else { return }
         pool.endTransfers(cutOffFrom: now)
         filePool.endTransfers(cutOffFrom: now)
     }
