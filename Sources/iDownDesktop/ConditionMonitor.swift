@@ -92,7 +92,8 @@ actor ConditionMonitor {
 
     /// Returns once NetworkManager knows whether a captive portal is in the way, or is missing.
     func waitUntilCertain() async {
-        guard isUncertain else { return }
+        // The end of a report that is under way wakes, too: the host may not know of a portal yet.
+        guard isUncertain || isReporting else { return }
         await withCheckedContinuation { uncertain.append($0) }
     }
 

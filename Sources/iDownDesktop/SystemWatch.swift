@@ -54,10 +54,13 @@ extension NetworkStatus {
     init?(networkManager properties: [String: Value]) {
         guard !properties.isEmpty else { return nil }
         isCaptive = properties["Connectivity"] == .uint32(2)
-        let isChecking = properties["ConnectivityCheckEnabled"] == .boolean(true)
+        let check = properties["ConnectivityCheckEnabled"]
         isUncertain =
-            properties["Connectivity"] == .uint32(1)
-            || (isChecking && properties["Connectivity"] == .uint32(0))
+            switch properties["Connectivity"] {
+            case .uint32(1): check != .boolean(false)
+            case .uint32(0): check == .boolean(true)
+            default: false
+            }
         isMetered = [.uint32(1), .uint32(3)].contains(properties["Metered"])
     }
 }

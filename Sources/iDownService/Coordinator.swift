@@ -107,6 +107,7 @@ package actor Coordinator {
 
     /// Starts the tasks that may run.
     package func begin() {
+        guard !isStopping else { return }
         hasBegun = true
         fillSlots()
         moves.resume(in: self)

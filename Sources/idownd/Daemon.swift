@@ -145,15 +145,7 @@ struct Daemon: Service {
             },
         ]
         defer { for follower in followers { follower.cancel() } }
-        // Downloads that are to wait for power, or that a captive portal would answer, must not start
-        // before the first reports.
-        await desktop.waitForInitialConditions(within: .seconds(2))
-        if KernelNetwork.isOnline {
-            await withTimeLimit(.seconds(5)) { await desktop.waitUntilNetworkIsCertain() }
-        }
-        await coordinator.begin()
-        log.notice("ready as \(Contract.busName)")
-
+        let start = Task { await begin(coordinator, desktop) }
         let busConnection = Task {
             await bus.keepConnected(manager, announcer, coordinator, list: folders.state) {
                 desktop.use($0)
@@ -166,6 +158,7 @@ struct Daemon: Service {
         } onGracefulShutdown: {
             end.finish()
         }
+        start.cancel()
         busConnection.cancel()
         ServiceNotifier.send("STOPPING=1")
         await coordinator.stop()
@@ -182,6 +175,20 @@ struct Daemon: Service {
             await other
         }
         await keyring.close()
+    }
+
+    /// Lets downloads start, once it is known what they are to wait for.
+    ///
+    /// Those that are to wait for power, or that a captive portal would answer, must not start before
+    /// the first reports.
+    private func begin(_ coordinator: Coordinator, _ desktop: Desktop) async {
+        await desktop.waitForInitialConditions(within: .seconds(2))
+        if KernelNetwork.isOnline {
+            await withTimeLimit(.seconds(5)) { await desktop.waitUntilNetworkIsCertain() }
+        }
+        guard !Task.isCancelled else { return }
+        await coordinator.begin()
+        log.notice("ready as \(Contract.busName)")
     }
 
     // MARK: Starting

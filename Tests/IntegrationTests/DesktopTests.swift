@@ -96,6 +96,23 @@ import iDownTesting
         }
     }
 
+    @Test func `a service that waits for its first look at the network ends at once`()
+        async throws
+    {
+        try await withSession { service in
+            try await service.bus.withNetworkManager(service.connection) { mock in
+                try await mock.update(["Connectivity": .uint32(1)])
+                try await start(service)
+                let id = try await service.add(Self.far)
+                try await service.client.quit()
+                #expect(try await service.waitForEnd() == .exited(0))
+                // It ended before downloads were let start, which comes after five seconds.
+                #expect(!service.log.contains("ready as"))
+                #expect(id == "1")
+            }
+        }
+    }
+
     @Test func `a low battery stops what runs, and the mains let it go on`() async throws {
         let content = TestContent(seed: 2, count: 1 << 20)
         let host = try ChangingHost(.held(content))

@@ -34,6 +34,7 @@ import Testing
         arguments: [
             (["Connectivity": .uint32(1)], true), (["Connectivity": .uint32(0)], false),
             (["Connectivity": .uint32(0), "ConnectivityCheckEnabled": .boolean(true)], true),
+            (["Connectivity": .uint32(1), "ConnectivityCheckEnabled": .boolean(false)], false),
             (["Connectivity": .uint32(2)], false), (["Connectivity": .uint32(4)], false),
         ] as [([String: Value], Bool)]
     )
