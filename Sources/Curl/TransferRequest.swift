@@ -14,7 +14,10 @@ public struct TransferRequest: Sendable {
         case http2
     }
 
-    /// Which existing connections may serve a request; addresses of hosts are as old at most.
+    /// Which existing connections may serve a request.
+    ///
+    /// A host's address that was looked up longer ago than a connection may be idle is looked up
+    /// again.
     public enum ConnectionReuse: Hashable, Sendable {
         /// Any that was idle for no more than two minutes.
         case asUsual

@@ -47,10 +47,10 @@ struct NetworkStatus: Hashable, Sendable {
 extension NetworkStatus {
     /// Reads the properties of `org.freedesktop.NetworkManager`; nil where there are none.
     ///
-    /// NMConnectivityState 2 is a captive portal, 1 is no connection, 0 is unknown: until its check has
-    /// ended, where it checks. NMMetered 1 is yes, and 3 is a guess that says
-    /// yes. The property State is not used: it says "offline" where links are managed by other
-    /// programs, and the kernel knows better.
+    /// NMConnectivityState 2 is a captive portal. It is 1 (none) or 0 (unknown) until NetworkManager
+    /// has looked for one, and stays so where that check is turned off. NMMetered 1 is yes, and 3 is
+    /// a guess that says yes. The property State is not used: it says "offline" where links are
+    /// managed by other programs, and the kernel knows better.
     init?(networkManager properties: [String: Value]) {
         guard !properties.isEmpty else { return nil }
         isCaptive = properties["Connectivity"] == .uint32(2)

@@ -59,7 +59,7 @@ struct Explanation {
                 { await engine.freeSpace(in: record.request.directory)?.bytes }
             ) ?? nil
         {
-            // A disk without inodes has no bytes for a new file either, whatever it shows.
+            // A disk without inodes counts as one without free bytes: how many it lacks is unknown.
             missingSpace = free > 0 && free < needed ? needed - free : nil
         } else {
             missingSpace = nil

@@ -11,8 +11,8 @@ internal import CDBus
 /// ``MethodKind/work`` method start immediately.
 ///
 /// A connection ends by ``close()``, when the bus goes away, or when its last reference is gone: a
-/// service has to keep the connection that its objects are exported on. Running calls and sequences
-/// of signals keep a connection, too.
+/// service has to keep the connection that its objects are exported on. Running calls, sequences of
+/// signals, and callers whose departure is watched (``Call/endWithCaller()``) keep a connection, too.
 public actor Connection {
     /// The executor of this actor; another actor may share it, and their calls then change no
     /// thread.

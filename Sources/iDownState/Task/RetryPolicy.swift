@@ -8,9 +8,10 @@
 package enum RetryPolicy {
     /// The longest wait after the first failure; it doubles with each further failure.
     package static let base: Duration = .seconds(1)
-    /// The longest wait of all, so that a network that comes back is noticed within minutes.
+    /// The longest wait of all, so that a host that comes back is noticed within minutes.
     package static let cap: Duration = .seconds(300)
-    /// The tries in one stretch without progress; with full jitter they take about two minutes.
+    /// The tries in one stretch without progress; with full jitter they take about a minute,
+    /// and two at most.
     package static let tries: UInt32 = 8
     /// How long a task waits for its host, in seconds, if `retryFor` was not given (24 hours).
     package static let usualRetryFor: Int64 = 86_400
@@ -80,8 +81,8 @@ package enum RetryPolicy {
             }
             return .retry(after: max(.zero, wish) + retryAfterSpread * jitter)
         }
-        // A drive is waited for as long as eight tries may take, and nobody is spared by spreading
-        // them.
+        // A drive gets the whole time that eight tries can take, 127 s: the tries ask no host, so
+        // that they need not be spread.
         let wait = ceiling(of: stretch.tries) * (failure.code == .fileVanished ? 1 : jitter)
         return .retry(after: min(wait, left ?? wait))
     }

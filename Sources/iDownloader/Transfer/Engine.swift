@@ -189,12 +189,15 @@ package final class Engine: Sendable {
             defer { known = now }
             return known
         }
-        if before.symmetricDifference(now).contains(where: { !$0.isLinkLocal }) {
-            awakening.strike()
-        }
+        if Self.isOtherNetwork(before, now) { awakening.strike() }
         guard !before.isSubset(of: now) else { return }
         pool.endTransfers(cutOffFrom: now)
         filePool.endTransfers(cutOffFrom: now)
+    }
+
+    /// Whether these are the addresses in two networks, and not before and after a container.
+    static func isOtherNetwork(_ one: Set<SocketAddress>, _ other: Set<SocketAddress>) -> Bool {
+        one.symmetricDifference(other).contains { !$0.isLinkLocal }
     }
 
     /// Limits the bytes a second of all tasks together; 0 is no limit.
