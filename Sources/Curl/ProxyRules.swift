@@ -40,6 +40,11 @@ public struct ProxyRules: Hashable, Sendable {
         exceptions = ProxyExceptions(value("no_proxy", "NO_PROXY") ?? "")
     }
 
+    /// Whether a proxy serves the hosts of HTTP and HTTPS, but for single exceptions.
+    public var serveWeb: Bool {
+        !exceptions.areAll && ["http", "https"].allSatisfy { (texts[$0] ?? fallback) != nil }
+    }
+
     /// Returns how to reach the URL's host.
     public func choice(for url: URLReference) -> ProxyChoice {
         guard let text = texts[url.scheme] ?? fallback, !exceptions.contain(url.host) else {
@@ -59,9 +64,12 @@ struct ProxyExceptions: Hashable, Sendable {
         entries = text.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
     }
 
+    /// Whether every host is reached without a proxy.
+    var areAll: Bool { entries == ["*"] }
+
     /// Whether the host, in the form of ``URLReference/host``, is reached without a proxy.
     func contain(_ host: String) -> Bool {
-        if entries == ["*"] { return true }
+        if areAll { return true }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : host
         if let address = SocketAddress(bare.replacing("%25", with: "%")) {
             return entries.contains { Self.network($0, contains: address) }

@@ -18,18 +18,27 @@ final class Holds {
     private var hasComeBack = false
     private let adjustment = WantedWork()
 
+    /// Whether other computers can be reached.
+    var leadsOut: Bool { networkAndPower.leadsOut }
+
+    private var networkAndPower: Surroundings {
+        var surroundings = Surroundings(conditions: conditions)
+        surroundings.holdSettings = settings
+        return surroundings
+    }
+
     init(_ settings: HoldSettings) { self.settings = settings }
 
     /// Changes the conditions, and adjusts the tasks at once if they differ.
     func change(in coordinator: isolated Coordinator, _ change: (inout Conditions) -> Void) {
-        let before = conditions
+        let (before, leadOut) = (conditions, leadsOut)
         change(&conditions)
         guard conditions != before else { return }
         let log = coordinator.log
         if conditions.isOnline != before.isOnline {
             log.notice(conditions.isOnline ? "the network is back" : "there is no network")
         }
-        if conditions.leadsOut, !before.leadsOut { hasComeBack = true }
+        if leadsOut, !leadOut { hasComeBack = true }
         if conditions.isCaptive, !before.isCaptive {
             log.notice("a portal wants somebody to sign in first")
         }
@@ -98,12 +107,11 @@ final class Holds {
 
     /// Returns the conditions under which tasks may start at this moment.
     func surroundings(in coordinator: isolated Coordinator) -> @Sendable () -> Surroundings {
-        let (engine, conditions, settings) = (coordinator.engine, conditions, settings)
+        let (engine, networkAndPower) = (coordinator.engine, networkAndPower)
         let fullDirectories = coordinator.space.fullDirectories
         let isStuck = coordinator.slots.stuckFolders(on: engine.disk)
         return {
-            var surroundings = Surroundings(conditions: conditions)
-            surroundings.holdSettings = settings
+            var surroundings = networkAndPower
             surroundings.rests = engine.rests.all
             surroundings.fullDirectories = fullDirectories
             surroundings.isStuck = isStuck

@@ -150,8 +150,7 @@ final class Journal: TransferJournal {
         case .arrived, .publishing: coordinator.slots.noteArrival(of: task, attempt)
         case .opened, .checkpointed, .listed, .completed, .held: break
         }
-        let conditions = coordinator.holds.conditions
-        let hasNetwork = conditions.isOnline && !conditions.isCaptive
+        let hasNetwork = coordinator.holds.leadsOut
         let change = try await coordinator.commitChange(of: task, answering: .first) {
             [jitter, took] record in
             let seen = hasNetwork ? event : event.whileOffline(from: record.request.origin)

@@ -97,7 +97,7 @@ final class SettingsControl {
         if !changed.isEmpty { self.changed(settings) }
         let (engine, coordinator) = (service.engine, service.coordinator)
         await coordinator.setHoldSettings(
-            HoldSettings(settings, unknownProxy: inForce.unknownProxy)
+            HoldSettings(settings, engine.network, unknownProxy: inForce.unknownProxy)
         )
         guard !changed.isEmpty else { return }
         engine.apply(settings)
@@ -144,11 +144,17 @@ extension HoldSettings {
     ///
     /// - Parameters:
     ///   - settings: The settings in force.
+    ///   - network: The engine's network under these settings.
     ///   - unknownProxy: Why it is unknown which proxy the user wants; nil where it is known.
-    package init(_ settings: Settings, unknownProxy: SettingsFailure? = nil) {
+    package init(
+        _ settings: Settings,
+        _ network: NetworkConfiguration,
+        unknownProxy: SettingsFailure? = nil
+    ) {
         self.init(
             onMetered: settings.holdsOnMetered,
             onLowBattery: settings.holdsOnLowBattery,
+            onPortal: !network.hasWebProxy,
             onSettings: unknownProxy?.description
         )
     }

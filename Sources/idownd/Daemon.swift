@@ -68,7 +68,11 @@ struct Daemon: Service {
             store: store,
             engine: engine,
             slots: settings.maxConcurrentDownloads,
-            holdSettings: HoldSettings(settings, unknownProxy: keeper.now.unknownProxy),
+            holdSettings: HoldSettings(
+                settings,
+                engine.network,
+                unknownProxy: keeper.now.unknownProxy
+            ),
             executor: connection.executor,
             log: log
         )

@@ -65,6 +65,18 @@ import Testing
         #expect((rules.choice(for: try URLReference("http://\(host)/")) == .direct) == isOut)
     }
 
+    @Test func `a proxy for both schemes of the web serves it, whatever hosts are excepted`() {
+        func serveWeb(_ variables: [String: String]) -> Bool {
+            ProxyRules { variables[$0] }.serveWeb
+        }
+        #expect(!serveWeb([:]))
+        #expect(serveWeb(["all_proxy": "p:1", "no_proxy": "localhost,10.0.0.0/8"]))
+        #expect(serveWeb(["http_proxy": "p:1", "HTTPS_PROXY": "p:1"]))
+        #expect(!serveWeb(["http_proxy": "p:1"]))
+        #expect(!serveWeb(["all_proxy": "p:1", "no_proxy": "*"]))
+        #expect(ProxyRules(proxy: "p:1", exceptions: "").serveWeb)
+    }
+
     @Test func `without rules every way is direct`() throws {
         #expect(ProxyRules().choice(for: try URLReference("http://h/")) == .direct)
         let unusable = ProxyRules(proxy: "none of these", exceptions: "")

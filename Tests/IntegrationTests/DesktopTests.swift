@@ -83,6 +83,25 @@ import iDownTesting
         }
     }
 
+    @Test func `a portal holds nothing that goes through a proxy`() async throws {
+        let proxy = try FaultServer.serving(ServedFile(TestContent(seed: 1, count: 1_000)))
+        defer { proxy.stop() }
+        let settings = #"{"Proxy": "http://127.0.0.1:\#(proxy.port)"}"#
+        try await withSession(settings: settings) { service in
+            try await service.bus.withNetworkManager(service.connection) { mock in
+                try await mock.update(["Connectivity": .uint32(2)])
+                try await start(service)
+                let id = try await service.add(Self.far)
+                try await service.waitForState("completed", of: id)
+                // Without the proxy, downloads wait for the sign-in again.
+                try await service.client.set(.proxy, to: .text(""))
+                let direct = try await service.add(Self.far + "2")
+                try await service.waitForHold(.offline, of: direct)
+                #expect(try await service.client.getTask(direct).attempts == 0)
+            }
+        }
+    }
+
     @Test func `a service that starts while a portal is looked for asks nobody yet`() async throws {
         try await withSession { service in
             try await service.bus.withNetworkManager(service.connection) { mock in

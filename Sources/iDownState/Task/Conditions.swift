@@ -13,9 +13,6 @@ package struct Conditions: Hashable, Sendable {
 }
 
 extension Conditions {
-    /// Whether other computers can be reached.
-    package var leadsOut: Bool { isOnline && !isCaptive }
-
     /// Makes conditions under which nothing else keeps a task from starting.
     package init(isOnline: Bool) { self.init(isOnline: isOnline, isCaptive: false) }
 }
@@ -26,14 +23,25 @@ package struct HoldSettings: Hashable, Sendable {
     package var onMetered: Bool
     /// Whether to wait until the battery is charged.
     package var onLowBattery: Bool
+    /// Whether to wait until somebody has signed in at a captive portal.
+    ///
+    /// Not where a proxy serves the web: no portal answers in its place, and the networks of firms
+    /// that let only their proxy out look like a portal.
+    package var onPortal: Bool
     /// What has to be mended in the settings file before downloads go on; nil where nothing has to.
     ///
     /// Downloads wait because the proxy that the user wants is unknown meanwhile.
     package var onSettings: String?
 
-    package init(onMetered: Bool = false, onLowBattery: Bool = false, onSettings: String? = nil) {
+    package init(
+        onMetered: Bool = false,
+        onLowBattery: Bool = false,
+        onPortal: Bool = true,
+        onSettings: String? = nil
+    ) {
         self.onMetered = onMetered
         self.onLowBattery = onLowBattery
+        self.onPortal = onPortal
         self.onSettings = onSettings
     }
 }

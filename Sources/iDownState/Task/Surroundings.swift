@@ -48,18 +48,23 @@ package struct Surroundings: Sendable {
         if holdSettings.onSettings != nil { return .hold(.settings) }
         if isBatteryInTheWay { return .hold(.battery) }
         guard origin?.isLoopback != true else { return nil }
-        if !conditions.leadsOut { return .hold(.offline) }
+        if !leadsOut { return .hold(.offline) }
         return isMeterInTheWay ? .hold(.metered) : nil
     }
 
     /// The holds that are over, except for those for disk space, which are tracked elsewhere.
     package var lifted: [Hold] {
         var lifted: [Hold] = []
-        if conditions.leadsOut { lifted.append(.offline) }
+        if leadsOut { lifted.append(.offline) }
         if !isMeterInTheWay { lifted.append(.metered) }
         if !isBatteryInTheWay { lifted.append(.battery) }
         if holdSettings.onSettings == nil { lifted.append(.settings) }
         return lifted
+    }
+
+    /// Whether other computers can be reached.
+    package var leadsOut: Bool {
+        conditions.isOnline && !(conditions.isCaptive && holdSettings.onPortal)
     }
 
     private var isMeterInTheWay: Bool { conditions.isMetered && holdSettings.onMetered }

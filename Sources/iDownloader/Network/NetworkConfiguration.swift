@@ -29,6 +29,9 @@ package struct NetworkConfiguration: Sendable {
     /// Returns how far away an address is; tests replace it.
     package var reach: @Sendable (SocketAddress) -> SocketAddress.Reach = { $0.reach }
 
+    /// Whether a proxy serves the web, so that no captive portal answers in place of its hosts.
+    package var hasWebProxy: Bool { proxies.serveWeb }
+
     /// Copies of the files above.
     private let files = UserFiles()
 

@@ -36,6 +36,13 @@ import Testing
         #expect(obstacle(captive, Self.here) == nil)
         #expect(captive.interruption(for: Self.far) == .hold(.offline))
         #expect(captive.interruption(for: Self.here) == nil)
+        // Behind a proxy no portal answers in the place of hosts.
+        let proxied = Surroundings(
+            conditions: Conditions(isCaptive: true),
+            holdSettings: HoldSettings(onPortal: false)
+        )
+        #expect(obstacle(proxied) == nil)
+        #expect(proxied.lifted.contains(.offline))
     }
 
     @Test(arguments: [true, false])
