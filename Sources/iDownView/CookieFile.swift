@@ -20,12 +20,19 @@ package struct CookieFile: Hashable, Sendable {
 
     private let cookies: [Cookie]
 
-    /// Reads a file; nil if a line is not a cookie.
+    /// A line that is not a cookie; no message may repeat it, because cookies are secrets.
+    package struct BadLine: Error, Hashable {
+        /// The number of the line, from 1 on.
+        package let number: Int
+    }
+
+    /// Reads a file.
     ///
-    /// No message may repeat a line, because cookies are secrets.
-    package init?(_ text: String) {
+    /// - Throws: ``BadLine``.
+    package init(_ text: String) throws(BadLine) {
         var cookies: [Cookie] = []
-        for line in text.split(whereSeparator: \.endsLine) {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.endsLine)
+        for (index, line) in lines.enumerated() {
             var line = line
             let isHTTPOnly = line.hasPrefix(Self.httpOnly)
             if isHTTPOnly { line = line.dropFirst(Self.httpOnly.count) }
@@ -34,7 +41,7 @@ package struct CookieFile: Hashable, Sendable {
             // Some programs leave out the tab before an empty value.
             guard (6...7).contains(fields.count), let expiry = Self.seconds(fields[4]),
                 !fields[5].isEmpty
-            else { return nil }
+            else { throw BadLine(number: index + 1) }
             let domain = fields[0].lowercased()
             cookies.append(
                 Cookie(

@@ -211,10 +211,11 @@ struct ConfigCommand: AsyncParsableCommand {
             var status = stat()
             let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
             guard isFolder || access(path, R_OK) != 0 else {
-                guard CookieFile(try InputFile.text(of: path)) != nil else {
-                    throw ValidationError(
-                        "\(name): \(CellText(path)) is not a cookie file in Netscape's format"
-                    )
+                let text = try InputFile.text(of: path)
+                do throws(CookieFile.BadLine) {
+                    _ = try CookieFile(text)
+                } catch {
+                    throw ValidationError("\(name): \(error.text(CellText(path)))")
                 }
                 return content
             }

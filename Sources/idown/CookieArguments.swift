@@ -49,11 +49,20 @@ struct CookieArguments: ParsableArguments {
     /// Reads the cookie file; nil where none is given.
     func file() throws -> CookieFile? {
         guard let path else { return nil }
-        guard let file = CookieFile(try InputFile.text(of: path)) else {
-            Output.complain("\(InputFile.name(of: path)) is not a cookie file in Netscape's format")
+        let text = try InputFile.text(of: path)
+        do {
+            return try CookieFile(text)
+        } catch {
+            Output.complain(error.text(InputFile.name(of: path)))
             throw ExitStatus.refusedOption.exit
         }
-        return file
+    }
+}
+
+extension CookieFile.BadLine {
+    /// Tells that the file with this name is not a cookie file.
+    func text(_ name: some CustomStringConvertible) -> String {
+        "\(name) is not a cookie file in Netscape's format: see line \(number)"
     }
 }
 

@@ -115,10 +115,10 @@ enum Diagnosis {
         let mistake: String
         if access(path, R_OK) != 0 {
             mistake = String(cString: strerror(errno))
-        } else if (try? TextFile.read(path)).flatMap(\.self).flatMap(CookieFile.init) == nil {
-            mistake = "no cookie file in Netscape's format"
-        } else {
+        } else if let text = (try? TextFile.read(path)) ?? nil, (try? CookieFile(text)) != nil {
             return [Finding("cookies", .fine, "the file can be read")]
+        } else {
+            mistake = "no cookie file in Netscape's format"
         }
         return [
             Finding(
