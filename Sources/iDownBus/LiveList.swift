@@ -101,19 +101,14 @@ public struct LiveList: Sendable {
 
     private mutating func take(_ task: TaskProperties) -> Change? {
         let old = tasks[task.id]
-        var new = task
         if let old {
             guard task.serial >= old.serial else { return nil }
-            // The known progress is newer, because a page takes longer to arrive than a signal.
-            if task.serial == old.serial {
-                (new.downloadedBytes, new.progress) = (old.downloadedBytes, old.progress)
-                (new.speed, new.activity) = (old.speed, old.activity)
-            }
         } else if task.serial > 0, task.serial <= serial {
             // The last complete answer had every remaining task up to its serial. A late page must
             // not bring back a removed task, because its removal may not be reported again.
             return nil
         }
+        let new = old?.updated(by: task) ?? task
         tasks[task.id] = new
         return Change(old: old, new: new)
     }

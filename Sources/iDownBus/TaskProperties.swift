@@ -103,6 +103,18 @@ public struct TaskProperties: Hashable, Sendable {
         return Double(total - downloadedBytes) / Double(speed)
     }
 
+    /// Returns the newer of this state of a task and that of an answer.
+    ///
+    /// Of two states with one serial, the known progress is the newer one, because an answer takes
+    /// longer to arrive than a signal.
+    package func updated(by answer: TaskProperties) -> TaskProperties {
+        guard answer.serial == serial else { return answer.serial > serial ? answer : self }
+        var new = answer
+        (new.downloadedBytes, new.progress) = (downloadedBytes, progress)
+        (new.speed, new.activity) = (speed, activity)
+        return new
+    }
+
     /// The ``segments`` as tuples with named parts.
     public var byteRanges: [(first: UInt64, length: UInt64)] {
         segments.map { (first: $0.members.0, length: $0.members.1) }

@@ -180,7 +180,7 @@ package struct TaskPages: Sendable {
         guard question.generation == generation else { return (nil, [], false) }
         let changed = answer.compactMap { task -> String? in
             guard let old = tasks[task.id] else { return isLoaded ? task.id : nil }
-            return old == newer(old, task) ? nil : task.id
+            return old == old.updated(by: task) ? nil : task.id
         }
         guard question.isReload else {
             asked.remove(question.first / Self.pageLength)
@@ -195,7 +195,7 @@ package struct TaskPages: Sendable {
         let (oldIDs, oldTasks, oldCount) = (ids, tasks, isLoaded ? count : 0)
         (ids, tasks, count, isLoaded, uses) = ([:], [:], total, true, [:])
         for (place, task) in answer.enumerated() {
-            put(oldTasks[task.id].map { newer($0, task) } ?? task, question.first + place)
+            put(oldTasks[task.id]?.updated(by: task) ?? task, question.first + place)
         }
         let end = question.first + answer.count
         for row in stride(from: question.first, to: end, by: Self.pageLength) { use(row) }
@@ -208,7 +208,7 @@ package struct TaskPages: Sendable {
 
     private mutating func put(_ task: TaskProperties, _ row: Int) {
         ids[row] = task.id
-        tasks[task.id] = tasks[task.id].map { newer($0, task) } ?? task
+        tasks[task.id] = tasks[task.id]?.updated(by: task) ?? task
     }
 
     /// Takes note that a row is visible; if there are too many pages, drops those not used for the
@@ -224,11 +224,6 @@ package struct TaskPages: Sendable {
                 if let id = ids.removeValue(forKey: row) { tasks[id] = nil }
             }
         }
-    }
-
-    /// Returns the version of a task with the higher serial.
-    private func newer(_ old: TaskProperties, _ new: TaskProperties) -> TaskProperties {
-        new.serial >= old.serial ? new : old
     }
 
     /// Returns the smallest range that differs; rows that are not known on both sides count as equal.

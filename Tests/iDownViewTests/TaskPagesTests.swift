@@ -199,6 +199,17 @@ struct TaskPagesTests {
     }
 
     @Test
+    func `an answer with the serial of a row takes no progress back`() {
+        var pages = loaded(3)
+        let question = pages.reloadQuestion(for: 0..<3)
+        let progress = ["DownloadedBytes": Value.uint64(7)]
+        _ = pages.apply(.event(.changed(id: "2", state: .waiting, changed: progress)))
+        let taken = pages.take([task(3), task(2), task(1)], total: 3, for: question)
+        #expect(taken.changed.isEmpty)
+        #expect(pages["2"]?.downloadedBytes == 7)
+    }
+
+    @Test
     func `a new state moves rows under a filter, and counts always`() {
         var pages = loaded(3)
         let news = ListNews.event(.changed(id: "2", state: .paused, changed: [:]))
