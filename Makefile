@@ -87,13 +87,13 @@ test: ## Build and run all tests, or those that match FILTER=…
 	$(SWIFT) build $(STRICT) --build-tests
 	@SWIFT="$(SWIFT)" .ci/test "$$FILTER"
 
-test-browsers: ## Try the extension in Chromium and Firefox, with KILLS=6 of host, service and browser in each
+test-browsers: ## Try the extension in Chromium and Firefox, with KILLS=6 of host, service and browser in each, or part of it: ONLY=tests.FirefoxTests
 	@.ci/need build browsers
 	$(SWIFT) build $(STRICT) --product idownd
 	$(SWIFT) build $(STRICT) --product idown
 	@Tests/Browsers/run "$$($(SWIFT) build --show-bin-path)" $(ONLY)
 
-test-window: ## Use the window as people do, on an X server and on a Wayland compositor
+test-window: ## Use the window as people do, on an X server and on a Wayland compositor, or part of it: ONLY=tests.keys
 	@.ci/need build window test-window
 	$(SWIFT) build $(STRICT) --product idownd
 	$(SWIFT) build $(STRICT) --product idown

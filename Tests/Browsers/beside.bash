@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the runs whose halves have a home, a bus and a screen each.
 
+# remove FOLDER: takes away what a run has written, unless IDOWN_KEEP=1 asks for the logs in it.
+remove() {
+    if [[ -n ${IDOWN_KEEP:-} ]]; then
+        echo "The logs of this run are in $1."
+    else
+        rm -rf "$1" || true
+    fi
+}
+
 # beside FOLDER FUNCTION WORD...: calls the function with each word at the same time, and fails where
 # one of the calls does. The first call's output is shown as it comes, and that of each other one
 # whole, once those before it have ended.
