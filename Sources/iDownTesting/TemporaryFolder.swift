@@ -21,6 +21,15 @@ package func withTemporaryFolder<R>(
     return try await body(path)
 }
 
+/// Runs `body` in the given folder, or in a temporary one if it is nil.
+package func withGivenFolder<R>(
+    _ folder: String?,
+    _ body: (String) async throws -> R
+) async rethrows -> R {
+    guard let folder else { return try await withTemporaryFolder(body) }
+    return try await body(folder)
+}
+
 /// Makes the folder; the path is copied because mkdtemp(3) writes the name into its argument.
 func makeTemporaryFolder(in folder: String?) -> String {
     let parent = folder ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"

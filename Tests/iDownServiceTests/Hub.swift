@@ -146,80 +146,64 @@ func withHub<Value>(
     prepare: (Store, _ files: String) async throws -> Void = { _, _ in },
     _ body: (Hub) async throws -> Value
 ) async throws -> Value {
-    guard let folder else {
-        return try await withTemporaryFolder { folder in
-            try await withHub(
-                in: folder,
-                slots: slots,
-                faults: faults,
-                fileFaults: fileFaults,
-                stateFaults: stateFaults,
-                curlFaults: curlFaults,
-                spaceInterval: spaceInterval,
-                network: network,
-                time: time,
-                begins: begins,
-                prepare: prepare,
-                body
-            )
+    try await withGivenFolder(folder) { folder in
+        let files = folder + "/files"
+        mkdir(files, 0o700)
+        let store = try Store.open(
+            folder: folder + "/state",
+            now: .someTime,
+            commitFaults: faults?.strikes,
+            fileFaults: stateFaults?.next
+        ).store
+        try await prepare(store, files)
+        let pool: TransferPool
+        do {
+            pool = try TransferPool(faults: curlFaults?.strikes)
+        } catch {
+            try store.close()
+            throw error
         }
-    }
-    let files = folder + "/files"
-    mkdir(files, 0o700)
-    let store = try Store.open(
-        folder: folder + "/state",
-        now: .someTime,
-        commitFaults: faults?.strikes,
-        fileFaults: stateFaults?.next
-    ).store
-    try await prepare(store, files)
-    let pool: TransferPool
-    do {
-        pool = try TransferPool(faults: curlFaults?.strikes)
-    } catch {
+        let disk = DiskQueue()
+        let engine = Engine(
+            pool: pool,
+            fileSystem: FileSystem(faults: fileFaults),
+            disk: disk,
+            network: network,
+            userAgent: "idown-test/1",
+            checkpointInterval: .seconds(3600),
+            time: time
+        )
+        let coordinator = Coordinator(
+            store: store,
+            engine: engine,
+            slots: slots,
+            executor: try QueueExecutor(),
+            spaceInterval: spaceInterval,
+            log: .quiet
+        )
+        let announced = RecordingAnnouncer()
+        let hub = Hub(
+            files: files,
+            store: store,
+            engine: engine,
+            disk: disk,
+            coordinator: coordinator,
+            announced: announced
+        )
+        let result: Result<Value, any Error>
+        do {
+            try await coordinator.restore()
+            await coordinator.announce(to: announced)
+            if begins { await coordinator.begin() }
+            result = .success(try await body(hub))
+        } catch {
+            result = .failure(error)
+        }
+        await coordinator.stop()
+        await pool.shutDown()
         try store.close()
-        throw error
+        return try result.get()
     }
-    let disk = DiskQueue()
-    let engine = Engine(
-        pool: pool,
-        fileSystem: FileSystem(faults: fileFaults),
-        disk: disk,
-        network: network,
-        userAgent: "idown-test/1",
-        checkpointInterval: .seconds(3600),
-        time: time
-    )
-    let coordinator = Coordinator(
-        store: store,
-        engine: engine,
-        slots: slots,
-        executor: try QueueExecutor(),
-        spaceInterval: spaceInterval,
-        log: .quiet
-    )
-    let announced = RecordingAnnouncer()
-    let hub = Hub(
-        files: files,
-        store: store,
-        engine: engine,
-        disk: disk,
-        coordinator: coordinator,
-        announced: announced
-    )
-    let result: Result<Value, any Error>
-    do {
-        try await coordinator.restore()
-        await coordinator.announce(to: announced)
-        if begins { await coordinator.begin() }
-        result = .success(try await body(hub))
-    } catch {
-        result = .failure(error)
-    }
-    await coordinator.stop()
-    await pool.shutDown()
-    try store.close()
-    return try result.get()
 }
 
 extension Coordinator {

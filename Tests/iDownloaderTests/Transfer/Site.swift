@@ -117,37 +117,25 @@ func withSite<Value>(
     time: TimeAndChance = .system,
     _ body: (Site) async throws -> Value
 ) async throws -> Value {
-    guard let folder else {
-        return try await withTemporaryFolder { folder in
-            try await withSite(
-                in: folder,
-                faults: faults,
-                curlFaults: curlFaults,
-                connections: connections,
-                network: network,
-                checkpointInterval: checkpointInterval,
-                time: time,
-                body
-            )
+    try await withGivenFolder(folder) { folder in
+        let pool = try TransferPool(faults: curlFaults?.strikes)
+        let engine = Engine(
+            pool: pool,
+            fileSystem: FileSystem(faults: faults),
+            network: network,
+            userAgent: "idown-test/1",
+            checkpointInterval: checkpointInterval,
+            time: time
+        )
+        engine.connectionsPerDownload = connections
+        do {
+            let value = try await body(Site(folder: folder, engine: engine))
+            await pool.shutDown()
+            return value
+        } catch {
+            await pool.shutDown()
+            throw error
         }
-    }
-    let pool = try TransferPool(faults: curlFaults?.strikes)
-    let engine = Engine(
-        pool: pool,
-        fileSystem: FileSystem(faults: faults),
-        network: network,
-        userAgent: "idown-test/1",
-        checkpointInterval: checkpointInterval,
-        time: time
-    )
-    engine.connectionsPerDownload = connections
-    do {
-        let value = try await body(Site(folder: folder, engine: engine))
-        await pool.shutDown()
-        return value
-    } catch {
-        await pool.shutDown()
-        throw error
     }
 }
 
