@@ -21,6 +21,12 @@ package func withTemporaryFolder<R>(
     return try await body(path)
 }
 
+/// Runs `body` in an empty folder, in memory where that is possible: for what needs no real disk.
+package func withMemoryFolder<R>(_ body: (String) async throws -> R) async rethrows -> R {
+    let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil
+    return try await withTemporaryFolder(in: memory, body)
+}
+
 /// Runs `body` in the given folder, or in a temporary one if it is nil.
 package func withGivenFolder<R>(
     _ folder: String?,

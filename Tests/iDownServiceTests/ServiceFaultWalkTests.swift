@@ -28,12 +28,6 @@ import iDownloader
         var isRemoved = false
     }
 
-    /// In memory where that is possible: no disk needs to be waited for.
-    private func withFolder(_ body: (String) async throws -> Void) async throws {
-        guard access("/dev/shm", W_OK) == 0 else { return try await withTemporaryFolder(body) }
-        try await withTemporaryFolder(in: "/dev/shm", body)
-    }
-
     /// Runs `body` with a host that serves all walks.
     private func withHost(_ body: (FaultServer) async throws -> Void) async throws {
         let server = try FaultServer(script: FaultServer.Script { Self.answer($0) })
@@ -110,7 +104,7 @@ import iDownloader
         _ faults: Faults,
         _ comment: Comment
     ) async throws {
-        try await withFolder { folder in
+        try await withMemoryFolder { folder in
             var answers = Answers()
             do {
                 try await withHub(

@@ -7,17 +7,11 @@ import iDownTesting
 
 /// The whole service in worlds that seeds drive; see `Simulation`.
 ///
-/// `SEEDS` says how many, `SEED` where they begin: `make simulate SEEDS=20000`. With all tests run
-/// two thousand, in a process of their own (`.ci/test`).
+/// `SEEDS` says how many, `SEED` where they begin: `make simulate SEEDS=20000`. `make test` runs
+/// one thousand, in a process of their own (`.ci/test`).
 @Suite struct SimulationTests {
     private static func number(_ name: String) -> UInt64? {
         getenv(name).flatMap { UInt64(String(cString: $0)) }
-    }
-
-    /// In memory where that is possible: it is about order, not about a real disk.
-    private func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
-        guard access("/dev/shm", W_OK) == 0 else { return try await withTemporaryFolder(body) }
-        return try await withTemporaryFolder(in: "/dev/shm", body)
     }
 
     /// What is wrong with a seed, on one queue from the first to the last job.
@@ -25,7 +19,7 @@ import iDownTesting
         _ seed: UInt64,
         planting bug: Simulation.PlantedBug? = nil
     ) async throws -> [String] {
-        try await withFolder { folder in
+        try await withMemoryFolder { folder in
             let service = try QueueExecutor()
             let executor = SimulatedExecutor(service)
             return try await executor.run {
@@ -74,7 +68,7 @@ import iDownTesting
         async throws
     {
         let days = Int(Self.number("DAYS") ?? 10)
-        let holdings = try await withFolder { folder in
+        let holdings = try await withMemoryFolder { folder in
             let service = try QueueExecutor()
             let executor = SimulatedExecutor(service)
             return try await executor.run {
@@ -104,7 +98,7 @@ import iDownTesting
     }
 
     private func course(of seed: UInt64) async throws -> Simulation.Course {
-        try await withFolder { folder in
+        try await withMemoryFolder { folder in
             let service = try QueueExecutor()
             let executor = SimulatedExecutor(service)
             return try await executor.run {

@@ -20,8 +20,8 @@ import iDownloader
     private static let foreign = ["file.bin", "file (1).bin.part", "other"]
     private static let ours = "file (2).bin"
 
-    /// A folder with somebody else's files.
-    private func withFolder(_ body: (String) async throws -> Void) async throws {
+    /// Runs `body` in a folder with somebody else's files, which it must leave alone.
+    private func withForeignFiles(_ body: (String) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             for name in Self.foreign { putFile(folder + "/" + name) }
             try await body(folder)
@@ -38,7 +38,7 @@ import iDownloader
     private func walk(_ plan: FaultPlan, _ comment: Comment) async throws -> [String] {
         var left: [String] = []
         try await withServer({ Self.answer($0) }) { server in
-            try await withFolder { folder in
+            try await withForeignFiles { folder in
                 let journal = try await withSite(in: folder, faults: plan) { site in
                     let journal = try site.task(server.url("/file.bin"))
                     for _ in 0..<2 where journal.record.state != .completed {
@@ -153,7 +153,7 @@ import iDownloader
 
     private func walk(_ plan: CallFaults, _ comment: Comment) async throws {
         try await withServer({ Self.answer($0) }) { server in
-            try await withFolder { folder in
+            try await withForeignFiles { folder in
                 var journal: RecordingJournal?
                 do {
                     try await withSite(in: folder, curlFaults: plan) { site in
