@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m steady TEST...: runs tests. Up to three that fail are run again three times, alone: who
-passes each time is told as unsteady and fails nothing, as in .ci/test.
+"""python3 -m steady TEST...: runs tests. Up to three that fail run three times more, alone; one that
+passes each time is called unsteady and fails nothing, as in .ci/test.
 
-Another run beside this one has the same file open as IDOWN_BESIDE: what is run again waits for its
-end."""
+IDOWN_BESIDE is a file that another run beside this one has open, too: a test runs again once that run
+has ended."""
 
 import fcntl
 import os
@@ -19,10 +19,10 @@ names = sys.argv[1:]
 beside = open(os.environ["IDOWN_BESIDE"], "ab")
 fcntl.flock(beside, fcntl.LOCK_SH)
 result = unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromNames(names))
-# Each once, though its end may have failed as well; of a subtest its test, which has a name to run.
+# Each test once, though its tearDown may have failed, too; a subtest has no name to run, but its test has.
 failed = [*dict.fromkeys(getattr(test, "test_case", test).id()
                          for test, _ in result.failures + result.errors)]
-# What could not be set up is "setUpClass (tests.Name)" or "setUpModule (tests)".
+# A class or module that was not set up is "setUpClass (tests.Name)" or "setUpModule (tests)".
 failed = [*dict.fromkeys(re.sub(r"^setUp(Class|Module) \((.*)\)$", r"\2", id) for id in failed)]
 if result.wasSuccessful() and result.testsRun > 0:
     sys.exit(0)
