@@ -152,6 +152,9 @@ let package = Package(
         // Swift over Dispatch: the threads under tasks, which let a process sleep.
         .target(name: "Executors", swiftSettings: house + threads),
 
+        // Other programs: posix_spawn(3).
+        .target(name: "Processes", dependencies: ["CLinux"], swiftSettings: house),
+
         // The desktop's keyring.
         .target(name: "Secrets", dependencies: ["DBus"], swiftSettings: house),
 
@@ -215,9 +218,9 @@ let package = Package(
         .target(
             name: "iDownDesktop",
             dependencies: [
-                "CLinux",
                 "DBus",
                 "Executors",
+                "Processes",
                 "iDownSettings",
                 "iDownState",
                 "iDownView",
@@ -262,8 +265,8 @@ let package = Package(
             name: "idown",
             dependencies: [
                 "CCurses",
-                "CLinux",
                 "DBus",
+                "Processes",
                 "iDownBrowser",
                 "iDownBus",
                 "iDownSettings",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
 import Dispatch
 import Glibc
+import Processes
 
 /// A child process in a session of its own, which inherits no files but standard input, output and
 /// error.
@@ -13,34 +13,16 @@ struct ChildProgram: Sendable {
     /// The queue is serial because a concurrent queue makes Dispatch wake up every second.
     private let queue = DispatchQueue(label: "org.idown.child")
 
-    /// Starts a program: posix_spawn(3).
+    /// Starts a program, whose output goes to this program's standard error.
     ///
     /// - Parameter arguments: The program's absolute path, followed by its arguments.
     /// - Throws: `notStarted`.
     init(_ arguments: [String]) throws(ProgramLauncher.Failure) {
-        var attributes = posix_spawnattr_t()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawnattr_init(&attributes)
-        posix_spawn_file_actions_init(&actions)
-        defer {
-            posix_spawnattr_destroy(&attributes)
-            posix_spawn_file_actions_destroy(&actions)
-        }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
-        posix_spawnattr_setflags(&attributes, flags | CLINUX_POSIX_SPAWN_SETSID)
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, 2, 1)
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
-        words.append(nil)
-        defer { for word in words { free(word) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, arguments[0], &actions, &attributes, words, environ)
+        let (process, code) = OtherProgram.start(
+            arguments,
+            streams: [STDIN_FILENO: .null, STDOUT_FILENO: .file(STDERR_FILENO)],
+            isDetached: true
+        )
         guard code == 0 else { throw .notStarted(String(cString: strerror(code))) }
         self.process = process
     }
@@ -56,7 +38,7 @@ struct ChildProgram: Sendable {
             kill(-process, SIGTERM)
         }
         let status = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Self.wait(for: process)) }
+            queue.async { continuation.resume(returning: OtherProgram.end(of: process)) }
         }
         clock.cancel()
         guard status != 0 else { return }
@@ -71,15 +53,6 @@ struct ChildProgram: Sendable {
     /// Collects the exit status when the program ends, so that no zombie process stays behind.
     func reapInBackground() {
         let process = process
-        queue.async { _ = Self.wait(for: process) }
-    }
-
-    /// Blocks until the process has ended, and returns its wait status: waitpid(2).
-    private static func wait(for process: pid_t) -> Int32 {
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0 {
-            guard errno == EINTR else { return 0 }
-        }
-        return status
+        queue.async { _ = OtherProgram.end(of: process) }
     }
 }

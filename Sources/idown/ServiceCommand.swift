@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import Processes
 import iDownBus
 import iDownView
 

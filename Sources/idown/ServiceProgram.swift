@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Processes
 import iDownBus
 
 /// Runs `idownd` to answer questions that need its libraries; no service is started.

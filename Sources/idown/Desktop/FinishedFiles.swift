@@ -2,6 +2,7 @@
 
 import DBus
 import Glibc
+import Processes
 import iDownBus
 import iDownView
 

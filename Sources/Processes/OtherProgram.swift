@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import Glibc
+package import Glibc
 
 /// Starts other programs and waits for their ends.
-enum OtherProgram {
+package enum OtherProgram {
     /// Where a standard stream of a program leads.
-    enum Stream {
+    package enum Stream {
         case null
         case file(CInt)
     }
 
     /// Starts a program, found in `PATH` unless it is a path: posix_spawnp(3).
     ///
-    /// Signals that this command or libdbus ignores are not ignored there.
+    /// Signals that this program or libdbus ignores are not ignored there, and no file but the
+    /// standard streams is inherited.
     ///
     /// - Parameters:
     ///   - words: The program and its arguments.
     ///   - streams: Its standard streams; missing ones are inherited.
-    ///   - isDetached: Whether it runs in a session of its own, so that neither the end of this command
+    ///   - isDetached: Whether it runs in a session of its own, so that neither the end of this program
     ///     nor Ctrl-C in its terminal ends it.
     /// - Returns: Its process; or the error number, which is 0 otherwise.
-    static func start(
+    package static func start(
         _ words: [String],
         streams: [CInt: Stream] = [:],
         isDetached: Bool = false
@@ -57,12 +58,12 @@ enum OtherProgram {
         return (process, code)
     }
 
-    /// Replaces this command by a program; returns only where that fails: execv(3).
+    /// Replaces this program by another one; returns only where that fails: execv(3).
     ///
-    /// Signals that this command or libdbus ignores are not ignored there.
+    /// Signals that this program or libdbus ignores are not ignored there.
     ///
     /// - Parameter words: The path of the program, and its arguments.
-    static func replaceThis(by words: [String]) {
+    package static func replaceThis(by words: [String]) {
         var signals = sigset_t()
         sigemptyset(&signals)
         pthread_sigmask(SIG_SETMASK, &signals, nil)
@@ -73,7 +74,7 @@ enum OtherProgram {
     }
 
     /// Waits for the end of a program, and returns how it ended: waitpid(2).
-    static func end(of process: pid_t) -> CInt {
+    package static func end(of process: pid_t) -> CInt {
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return status
