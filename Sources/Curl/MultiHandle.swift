@@ -6,7 +6,7 @@ import CCurl
 ///
 /// Unchecked, because the pool's thread uses it while any thread may call ``wakeUp()``. That is
 /// safe: `pointer` never changes, and curl_multi_wakeup(3) is the one function that libcurl allows
-/// from other threads. ``PoolThread`` calls it only under the lock with which it also marks its
+/// from other threads. ``TransferPool`` calls it only under the lock with which it also marks its
 /// end, and calls ``close()`` after that. All other methods are called only by the pool's thread,
 /// or before it exists.
 final class MultiHandle: @unchecked Sendable {

@@ -158,7 +158,7 @@ struct TransferPoolTests {
         defer { server.stop() }
         try await withPool { idle in
             _ = await idle.run(.init(url: try URLReference(server.url())))
-            let before = await idle.turns
+            let before = idle.turns
             // Another pool's timeout of a second is the clock.
             let silent = try FaultServer(script: .init { _ in [.stall] })
             defer { silent.stop() }
@@ -171,8 +171,8 @@ struct TransferPoolTests {
                 #expect(outcome.result == .timedOut)
                 #expect(.now - start >= .seconds(1))
             }
-            // One turn ran what asked for the number before; one is for this question.
-            #expect(await idle.turns <= before + 2)
+            // The turn that told the end of the transfer may not have been the last.
+            #expect(idle.turns <= before + 2)
         }
     }
 
@@ -187,7 +187,5 @@ struct TransferPoolTests {
         #expect(await running.outcome().result == .aborted)
         #expect(await pool.run(request).result == .aborted)
         await pool.shutDown()
-        // The actor still answers, though its thread is gone.
-        #expect(await pool.turns > 0)
     }
 }
