@@ -138,21 +138,23 @@ private struct FileMove: Sendable {
             guard isFinished else { return .lost }
             return .failed(.goneBeforeMove)
         }
-        if let moved = try await rename(from: source.folder, to: target) {
+        do {
+            let moved = try await rename(from: source.folder, to: target)
             return .arrived(moved, leavesCopy: false)
+        } catch FileError.system(EXDEV, _) {
+            guard !isFinished else {
+                let text = "A finished file stays on its file system. Choose a folder there."
+                return .failed(Failure(.fileFailed, text))
+            }
+            return try await copy(source.part, to: target)
         }
-        guard !isFinished else {
-            let text = "A finished file stays on its file system. Choose a folder there."
-            return .failed(Failure(.fileFailed, text))
-        }
-        return try await copy(source.part, to: target)
     }
 
     // MARK: Steps
 
-    private func onTarget<Value: Sendable>(
-        _ body: @escaping @Sendable () throws(FileError) -> Value
-    ) async throws -> Value {
+    private func onTarget<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         try await engine.disk.run(key: record.id.rawValue, in: place.directory, body)
     }
 
@@ -240,44 +242,38 @@ private struct FileMove: Sendable {
 
     /// Gives the file its new name within its file system.
     ///
-    /// - Returns: the file, whose new name is durable; nil if the folder is on another file system.
-    private func rename(from source: OpenFolder, to target: OpenFolder) async throws -> LocalFile? {
+    /// - Returns: the file, whose new name is durable.
+    /// - Throws: EXDEV if the new folder is on another file system; `Unsettled` if the outcome is
+    ///   unknown until the folder is read again.
+    private func rename(from source: OpenFolder, to target: OpenFolder) async throws -> LocalFile {
         for _ in 0..<NameReservations.mostCollisions {
             let name = try await reserveName(in: target)
             let moved = LocalFile(name: name, fileSystem: file.fileSystem, mark: file.mark)
             try await checkWanted(moved)
-            let (old, new, file) = (entry(of: file), entry(of: moved), file)
-            let outcome = try await onTarget { () throws(FileError) -> Renaming in
+            let (old, new, file, mayRename) = (entry(of: file), entry(of: moved), file, mayRename)
+            let isTaken = try await onTarget { () throws -> Bool in
                 do throws(FileError) {
                     try source.move(old, to: new, in: target)
                 } catch {
                     // The call may have succeeded although its result was lost on the way.
                     guard let isThere = try? target.status(of: new, as: moved) != nil else {
-                        return .unknown
+                        throw Unsettled()
                     }
                     if !isThere {
-                        switch error {
-                        case .nameTaken: return .taken
-                        case .system(EXDEV, _): return .impossible
-                        default: throw error
-                        }
+                        guard case .nameTaken = error, mayRename else { throw error }
+                        return true
                     }
                 }
                 do throws(FileError) {
                     try source.takeAway(old, of: file, nowNamed: new, in: target)
                     try target.synchronize()
                     try source.synchronize()
-                    return .done
+                    return false
                 } catch {
-                    return .unknown
+                    throw Unsettled()
                 }
             }
-            switch outcome {
-            case .done: return moved
-            case .impossible: return nil
-            case .unknown: throw Unsettled()
-            case .taken: if !mayRename { throw FileError.nameTaken }
-            }
+            if !isTaken { return moved }
         }
         throw FileError.nameTaken
     }
@@ -288,15 +284,6 @@ private struct FileMove: Sendable {
         return try await onTarget { () throws(FileError) in
             try names.reserve(wanted, in: target, for: task, own: file, mayRename: mayRename).text
         }
-    }
-
-    /// The outcome of a rename.
-    private enum Renaming {
-        case done, taken
-        /// The new folder is on another file system.
-        case impossible
-        /// The outcome is unknown until the folder is read again.
-        case unknown
     }
 
     /// Where the file is now is unknown: the recorded intent stays, and the move is tried again.
