@@ -56,17 +56,13 @@ extension Engine {
     }
 
     private func measure(_ file: LocalFile, of record: TaskRecord) async -> Event? {
-        let (directory, fileSystem) = (record.request.directory, fileSystem)
         do throws(FileError) {
-            return try await disk.run(key: record.id.rawValue, in: directory) {
-                () throws(FileError) in
-                // Nil while its drive is not mounted.
-                guard let folder = try? OpenFolder(directory, fileSystem: fileSystem) else {
-                    return nil
-                }
-                return .partialFound(size: try PartFile.reopen(file, in: folder).size())
+            return try await inFolder(record.request.directory, of: record.id) {
+                folder throws(FileError) in
+                .partialFound(size: try PartFile.reopen(file, in: folder).size())
             }
         } catch {
+            // A folder that is not there may be on a drive that is not mounted.
             return error.isAbsence ? .partialFound(size: nil) : nil
         }
     }
@@ -120,14 +116,9 @@ extension Engine {
 
     private func completePublication(of record: TaskRecord, as name: String) async -> Event? {
         guard let file = record.file else { return .partialFound(size: nil) }
-        let (directory, fileSystem) = (record.request.directory, fileSystem)
         do throws(FileError) {
-            return try await disk.run(key: record.id.rawValue, in: directory) {
-                () throws(FileError) in
-                // Nil while its drive is not mounted.
-                guard let folder = try? OpenFolder(directory, fileSystem: fileSystem) else {
-                    return nil
-                }
+            return try await inFolder(record.request.directory, of: record.id) {
+                folder throws(FileError) in
                 try folder.publish(file, as: name)
                 let size = try folder.endPublication(of: file, as: name)
                 return size.map { .publicationFound(name: name, size: $0) }
@@ -136,11 +127,11 @@ extension Engine {
             switch error {
             case .nameTaken:
                 // All bytes are stored: the next attempt publishes the file under another name.
-                names.restore(file.name, in: directory, for: record.id)
+                restoreName(of: record)
                 return await measure(file, of: record)
-            case .vanished, .notOurs, .folderMissing, .folderMoved:
-                return .partialFound(size: nil)
-            case .system, .shortened, .otherDrive: return nil
+            case .vanished, .notOurs: return .partialFound(size: nil)
+            // The drive of the folder or of the file may not be mounted.
+            case .folderMissing, .folderMoved, .otherDrive, .system, .shortened: return nil
             }
         }
     }
