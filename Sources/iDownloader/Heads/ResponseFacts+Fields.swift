@@ -42,14 +42,7 @@ extension ResponseFacts {
     /// Returns the codings in the order in which they were applied (RFC 9110 section 8.4); nil for
     /// none.
     private static func contentEncoding(_ fields: FieldList) -> String? {
-        let codings = fields.members("content-encoding").map { member in
-            switch FieldText.repair(member).lowercased() {
-            // RFC 9110 section 8.4.1: the old names are aliases.
-            case "x-gzip": "gzip"
-            case "x-compress": "compress"
-            case let coding: coding
-            }
-        }
+        let codings = fields.members("content-encoding").map { FieldText.repair($0).lowercased() }
         let applied = codings.filter { $0 != "identity" }
         return applied.isEmpty ? nil : applied.joined(separator: ", ")
     }

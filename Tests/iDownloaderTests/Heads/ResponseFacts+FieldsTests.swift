@@ -246,8 +246,7 @@ import iDownloader
             ("identity", nil),
             ("", nil),
             ("gzip", "gzip"),
-            ("X-GZip", "gzip"),
-            ("x-compress", "compress"),
+            ("X-GZip", "x-gzip"),
             ("br, identity", "br"),
             ("gzip, br", "gzip, br"),
         ] as [(String, String?)]
