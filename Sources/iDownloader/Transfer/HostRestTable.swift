@@ -29,8 +29,7 @@ package final class HostRestTable: Sendable {
     ///   - wish: the duration that it asked for.
     ///   - task: the task that got the answer; nil after a restart.
     package func rest(_ origin: Origin, for wish: Duration, toldTo task: TaskID? = nil) {
-        let now = self.now
-        state.withLock { state in
+        withRests { state, now in
             state.rests.rest(origin, for: wish, now: now)
             if let task { state.met[task, default: []].insert(origin) }
         }
@@ -38,8 +37,7 @@ package final class HostRestTable: Sendable {
 
     /// Notes that a host is busy and names no time.
     func refused(by origin: Origin, toldTo task: TaskID) {
-        let now = self.now
-        state.withLock { state in
+        withRests { state, now in
             state.rests.refused(by: origin, now: now)
             state.met[task, default: []].insert(origin)
         }
@@ -64,8 +62,7 @@ package final class HostRestTable: Sendable {
     ///   - task: the task that wants to ask the host.
     /// - Returns: the time left.
     package func remaining(of origin: Origin, for task: TaskID) -> Duration? {
-        let now = self.now
-        return state.withLock { state in
+        withRests { state, now in
             let rest = state.rests.remaining(of: origin, now: now)
             if rest != nil { state.met[task, default: []].insert(origin) }
             return rest
@@ -73,15 +70,11 @@ package final class HostRestTable: Sendable {
     }
 
     /// All hosts that rest, with the time left.
-    package var all: [Origin: Duration] {
-        let now = self.now
-        return state.withLock { $0.rests.all(now: now) }
-    }
+    package var all: [Origin: Duration] { withRests { $0.rests.all(now: $1) } }
 
     /// The time until the first host may be asked again; nil if none rests.
     package var next: Duration? {
-        let now = self.now
-        return state.withLock { $0.rests.next(now: now) }.map { $0 - now }
+        withRests { state, now in state.rests.next(now: now).map { $0 - now } }
     }
 
     /// Ends the rests that keep a task waiting, because the user wants a try now.
@@ -100,6 +93,11 @@ package final class HostRestTable: Sendable {
     /// Forgets the rests that a task has met; it does not wait any more.
     package func forget(_ task: TaskID) { state.withLock { _ = $0.met.removeValue(forKey: task) } }
 
-    /// The present time by a clock that runs on while the computer sleeps.
-    private var now: Duration { time.now - start }
+    /// Reads or changes the rests at the present time, by a clock that runs on during sleep.
+    private func withRests<Value>(
+        _ body: (inout State, Duration) -> sending Value
+    ) -> sending Value {
+        let now = time.now - start
+        return state.withLock { body(&$0, now) }
+    }
 }
