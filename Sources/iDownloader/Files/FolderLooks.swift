@@ -11,7 +11,8 @@ package final class FolderLooks: Sendable {
     private enum Step: Sendable {
         /// The path leads to another file system, where it is looked at next.
         case elsewhere(String)
-        case over(Result<String, FolderRefusal>)
+        /// The folder can be used; its path with links resolved.
+        case over(String)
     }
 
     /// The longest time that a call waits for an answer.
@@ -47,32 +48,30 @@ package final class FolderLooks: Sendable {
         var place = path
         for hop in 0...Self.mostHops {
             guard !disk.holdsUpLooks(in: place, for: Self.longestWait) else { break }
-            let step = await withTimeLimit(end - .now) { [self, place] in
-                await disk.run(key: nil, in: place) { [self] () -> Step? in
+            let step = try await withTimeLimit(end - .now) {
+                [self, place] () async throws(FolderRefusal) -> Step? in
+                try await disk.run(key: nil, in: place) {
+                    [self] () throws(FolderRefusal) -> Step? in
                     // Nobody waits any more, so nothing is made either.
                     guard ContinuousClock.now < end else { return nil }
                     let device = disk.fileSystem(of: place)
                     if hop < Self.mostHops, let exit = exit(of: path, from: device) {
                         return .elsewhere(exit)
                     }
-                    return .over(
-                        Result { () throws(FolderRefusal) in
-                            let folder = try TargetFolder(
-                                path,
-                                rules: rules,
-                                closed: closed,
-                                fileSystem: fileSystem
-                            )
-                            try folder.make(fileSystem: fileSystem, for: file, makes: makes)
-                            return folder.path
-                        }
+                    let folder = try TargetFolder(
+                        path,
+                        rules: rules,
+                        closed: closed,
+                        fileSystem: fileSystem
                     )
+                    try folder.make(fileSystem: fileSystem, for: file, makes: makes)
+                    return .over(folder.path)
                 }
             }
             guard let step = step ?? nil else { break }
             switch step {
             case .elsewhere(let next): place = next
-            case .over(let answer): return try answer.get()
+            case .over(let path): return path
             }
         }
         throw FolderRefusal(
