@@ -11,8 +11,10 @@ enum FoldedText {
     /// Folds a name or other text.
     static func fold(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text.lowercased() }
-        // Upper case first, so that ß equals ss and ς equals σ (Unicode 5.18, case folding).
-        return String(String.UnicodeScalarView(text.uppercased().lowercased()._nfc))
+        // Upper case in between, so that ß equals ss and ς equals σ; the capital ẞ has no other upper
+        // case (Unicode 5.18, case folding).
+        let folded = text.lowercased().uppercased().lowercased()
+        return String(String.UnicodeScalarView(folded._nfc))
     }
 
     /// Folds a URL or a part of one, with percent-encoding decoded.
