@@ -136,6 +136,8 @@ extension Connection {
         about name: BusName,
         _ type: Answer.Type
     ) async throws(BusError) -> Answer? {
+        // The bus would say of a malformed name that nobody owns it.
+        try name.check()
         do throws(BusError) {
             return try await bus.call(question, name.rawValue, returning: type)
         } catch {

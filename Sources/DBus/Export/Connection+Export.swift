@@ -20,6 +20,7 @@ extension Connection {
     /// - Throws: The errors of ``export(_:at:)``.
     public func export(_ subtree: Subtree, below path: ObjectPath) throws(BusError) {
         _ = try openLink()
+        try path.check()
         for interface in subtree.object.interfaces { try interface.check() }
         try objects.insert(subtree, below: path)
     }

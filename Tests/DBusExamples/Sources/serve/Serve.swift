@@ -16,8 +16,10 @@ actor Counter {
         let (sum, isTooMuch) = value.addingReportingOverflow(amount)
         if isTooMuch { throw BusError("org.example.Error.Overflow", "The counter is full.") }
         let limit = sum / 10 * 10
-        if limit > value { try await call.connection.emit(Self.passed, at: call.path, limit) }
+        let passesLimit = limit > value
+        // Before the first suspension: other calls may run meanwhile.
         value = sum
+        if passesLimit { try await call.connection.emit(Self.passed, at: call.path, limit) }
         try await call.connection.emit(
             Interface.propertiesChanged,
             at: call.path,
