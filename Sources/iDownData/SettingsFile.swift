@@ -7,22 +7,22 @@ package import iDownState
 
 /// Why the settings could not be read or written.
 package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file is not a JSON object.
-    case unreadable(path: String)
+    /// The file is not a JSON object; `line` is where it stops being JSON, from 1 on.
+    case unreadable(path: String, line: Int? = nil)
     /// The file has more than 1 MiB.
     case tooLarge(path: String)
     /// A value has the wrong type or is out of range.
-    case invalidValue(path: String, key: String, expected: String)
+    case invalidValue(path: String, key: String, expected: String, line: Int? = nil)
     /// A key is almost one that idown knows: the user probably meant that one.
-    case misspeltKey(path: String, key: String, meant: String)
+    case misspeltKey(path: String, key: String, meant: String, line: Int? = nil)
     /// The file is a symbolic link whose target does not exist.
     case leadsNowhere(path: String)
     case file(FileFailure)
 
     package var description: String {
         switch self {
-        case .unreadable(let path), .tooLarge(let path), .invalidValue(let path, _, _),
-            .misspeltKey(let path, _, _), .leadsNowhere(let path):
+        case .unreadable(let path, _), .tooLarge(let path), .invalidValue(let path, _, _, _),
+            .misspeltKey(let path, _, _, _), .leadsNowhere(let path):
             "\(path): \(mistake)"
         case .file: mistake
         }
@@ -31,13 +31,29 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
     /// What is wrong, without the path.
     var mistake: String {
         switch self {
-        case .unreadable: "the file is not a JSON object"
+        case .unreadable(_, let line): "the file is not a JSON object\(Self.place(line))"
         case .tooLarge: "the file is larger than 1 MiB"
-        case .invalidValue(_, let key, let expected): "\(key) must be \(expected)"
-        case .misspeltKey(_, let key, let meant):
+        case .invalidValue(_, let key, let expected, let line):
+            "\(key) must be \(expected)\(Self.place(line))"
+        case .misspeltKey(_, let key, let meant, let line):
             "there is no setting \(SettingsFile.shown(key)); did you mean \(meant)?"
+                + Self.place(line)
         case .leadsNowhere: "the link leads to a place where nothing is"
         case .file(let failure): failure.description
+        }
+    }
+
+    private static func place(_ line: Int?) -> String { line.map { " (line \($0))" } ?? "" }
+
+    /// The same failure with the line of its key.
+    fileprivate func placed(by lines: JSONLines) -> SettingsFailure {
+        func line(of key: String) -> Int? { lines.keys.first { $0.name == key }?.line }
+        return switch self {
+        case .invalidValue(let path, let key, let expected, nil):
+            .invalidValue(path: path, key: key, expected: expected, line: line(of: key))
+        case .misspeltKey(let path, let key, let meant, nil):
+            .misspeltKey(path: path, key: key, meant: meant, line: line(of: key))
+        default: self
         }
     }
 }
@@ -51,6 +67,8 @@ package struct SettingsReading: Sendable {
     package let settings: Settings
     /// What is wrong in the file; nil if nothing is.
     package let failure: SettingsFailure?
+    /// What else is wrong in the file.
+    package let furtherFailures: [SettingsFailure]
     /// The failure, if it is unknown which proxy the user wants; no transfer may start meanwhile.
     ///
     /// This is so if there are no last good settings, and if the file's proxy cannot be read or is
@@ -112,19 +130,23 @@ package struct SettingsFile: Sendable {
     /// - Returns: what was read.
     package func read(lastGood: Settings? = nil) -> SettingsReading {
         var object: [String: JSONValue]?
+        var lines: JSONLines?
         do throws(SettingsFailure) {
             let bytes = try bytes()
+            lines = bytes.map { JSONLines($0) }
             if bytes == nil, files.endsInLink(path) { throw .leadsNowhere(path: path) }
             object = try bytes.map { bytes throws(SettingsFailure) in try self.object(in: bytes) }
             return SettingsReading(
                 settings: try settings(in: object ?? [:]),
                 failure: nil,
+                furtherFailures: [],
                 unknownProxy: nil,
-                notes: Self.notes(on: object ?? [:], besides: nil),
+                notes: Self.notes(on: object ?? [:]),
                 isAbsent: bytes == nil,
                 content: bytes ?? Array("{}".utf8)
             )
         } catch {
+            let error = lines.map { error.placed(by: $0) } ?? error
             let last = lastGood ?? copy
             let file = object.flatMap { try? self.proxy(in: $0) }
             let isKnown = [.proxy, .noProxy].allSatisfy { (setting: Setting) in
@@ -133,8 +155,9 @@ package struct SettingsFile: Sendable {
             return SettingsReading(
                 settings: last ?? Settings(),
                 failure: error,
+                furtherFailures: failures(in: object ?? [:], lines).filter { $0 != error },
                 unknownProxy: isKnown ? nil : error,
-                notes: Self.notes(on: object ?? [:], besides: error),
+                notes: Self.notes(on: object ?? [:]),
                 isAbsent: false,
                 content: nil
             )
@@ -237,14 +260,18 @@ package struct SettingsFile: Sendable {
     /// - Returns: the sentences; none for a text that may become the file.
     package static func mistakes(in bytes: [UInt8], isProxy: (String) -> Bool) -> [String] {
         let file = SettingsFile(folder: "")
-        var content: [String: JSONValue] = [:]
+        let lines = JSONLines(bytes)
         do throws(SettingsFailure) {
-            content = try file.object(in: bytes)
-            let settings = try file.settings(in: content)
-            if let failure = file.unusable(settings.proxy, isProxy) { throw failure }
-            return notes(on: content, besides: nil)
+            let content = try file.object(in: bytes)
+            var failures = file.failures(in: content, lines)
+            if failures.isEmpty, let settings = try? file.settings(in: content),
+                let failure = file.unusable(settings.proxy, isProxy)
+            {
+                failures = [failure.placed(by: lines)]
+            }
+            return failures.map(\.mistake) + notes(on: content)
         } catch {
-            return [error.mistake] + notes(on: content, besides: error)
+            return [error.mistake]
         }
     }
 
@@ -270,14 +297,10 @@ package struct SettingsFile: Sendable {
         return .invalidValue(path: path, key: Setting.proxy.rawValue, expected: Setting.proxy.form)
     }
 
-    /// Returns a sentence for each key that idown does not know, except one that a failure names.
-    private static func notes(
-        on content: [String: JSONValue],
-        besides failure: SettingsFailure?
-    ) -> [String] {
-        var unknown = Set(content.keys).subtracting(Setting.allCases.map(\.rawValue))
-        if case .misspeltKey(_, let key, _) = failure { unknown.remove(key) }
-        return unknown.sorted().prefix(100).map { "there is no setting \(shown($0))" }
+    /// Returns a sentence for each key that idown does not know and that is like none it knows.
+    private static func notes(on content: [String: JSONValue]) -> [String] {
+        unknown(in: content).filter { meant(by: $0, among: Setting.allCases) == nil }.prefix(100)
+            .map { "there is no setting \(shown($0))" }
     }
 
     /// A key as a sentence names it: short, and without control characters.
@@ -320,60 +343,62 @@ package struct SettingsFile: Sendable {
     }
 
     private func object(in bytes: [UInt8]) throws(SettingsFailure) -> [String: JSONValue] {
+        let lines = JSONLines(bytes)
         guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
             case .object(let content) = json
-        else { throw .unreadable(path: path) }
+        else { throw .unreadable(path: path, line: lines.mistake) }
         // The decoder would keep one of several values, which may not be the one the user means.
-        if let key = Self.keyGivenTwice(in: bytes) {
-            throw .invalidValue(path: path, key: Self.shown(key), expected: "given once")
+        if let (key, line) = lines.repeated {
+            let key = Self.shown(key)
+            throw .invalidValue(path: path, key: key, expected: "given once", line: line)
         }
         return content
     }
 
-    /// Finds a key that an object has twice.
-    ///
-    /// - Parameter bytes: a valid object (RFC 8259).
-    /// - Returns: the first such key; nil where there is none.
-    private static func keyGivenTwice(in bytes: [UInt8]) -> String? {
-        var keys: Set<String> = []
-        var (depth, text, place) = (0, bytes[..<0], 0)
-        while place < bytes.count {
-            switch bytes[place] {
-            case UInt8(ascii: "\""):
-                let start = place
-                repeat {
-                    // A quote after a backslash does not end the string.
-                    place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
-                } while place < bytes.count && bytes[place] != UInt8(ascii: "\"")
-                text = bytes[start...].prefix(place - start + 1)
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            // In the object itself a colon follows its keys alone.
-            case UInt8(ascii: ":") where depth == 1:
-                let key = try? JSONDecoder().decode(String.self, from: Data(text))
-                if let key, !keys.insert(key).inserted { return key }
-            default: break
-            }
-            place += 1
-        }
-        return nil
-    }
-
     private func settings(in content: [String: JSONValue]) throws(SettingsFailure) -> Settings {
+        let (settings, failures) = read(Setting.allCases, in: content)
         // The proxy first: its mistakes hold all downloads.
-        var settings = try proxy(in: content)
-        try checkSpelling(of: Setting.allCases, in: content)
-        for setting in Setting.allCases { try read(setting, in: content, into: &settings) }
+        _ = try proxy(in: content)
+        if let failure = failures.first { throw failure }
         return settings
     }
 
     /// Returns the defaults with the proxy, and the hosts that are reached without it.
     private func proxy(in content: [String: JSONValue]) throws(SettingsFailure) -> Settings {
-        var settings = Settings()
-        try checkSpelling(of: [.proxy, .noProxy], in: content)
-        try read(.noProxy, in: content, into: &settings)
-        try read(.proxy, in: content, into: &settings)
+        let (settings, failures) = read([.proxy, .noProxy], in: content)
+        if let failure = failures.first { throw failure }
         return settings
+    }
+
+    /// Returns all that is wrong in a file.
+    private func failures(
+        in content: [String: JSONValue],
+        _ lines: JSONLines?
+    ) -> [SettingsFailure] {
+        read(Setting.allCases, in: content).failures.map { failure in
+            lines.map { failure.placed(by: $0) } ?? failure
+        }
+    }
+
+    /// Returns the defaults with some settings of a file, and what is wrong with those.
+    private func read(
+        _ chosen: [Setting],
+        in content: [String: JSONValue]
+    ) -> (settings: Settings, failures: [SettingsFailure]) {
+        var failures = Self.unknown(in: content).compactMap { word in
+            Self.meant(by: word, among: chosen).map { meant in
+                SettingsFailure.misspeltKey(path: path, key: word, meant: meant.rawValue)
+            }
+        }
+        var settings = Settings()
+        for setting in chosen {
+            do throws(SettingsFailure) {
+                try read(setting, in: content, into: &settings)
+            } catch {
+                failures.append(error)
+            }
+        }
+        return (settings, failures)
     }
 
     private func read(
@@ -403,18 +428,14 @@ package struct SettingsFile: Sendable {
         return words.count == values.count ? words : nil
     }
 
-    /// Throws if a key is almost one of these: two letters away at most, whatever their case.
-    private func checkSpelling(
-        of settings: [Setting],
-        in content: [String: JSONValue]
-    ) throws(SettingsFailure) {
-        let unknown = Set(content.keys).subtracting(Setting.allCases.map(\.rawValue)).sorted()
-        for word in unknown {
-            guard let meant = settings.first(where: { Self.isMisspelling(word, of: $0) }) else {
-                continue
-            }
-            throw .misspeltKey(path: path, key: word, meant: meant.rawValue)
-        }
+    /// Returns the keys that idown does not know.
+    private static func unknown(in content: [String: JSONValue]) -> [String] {
+        Set(content.keys).subtracting(Setting.allCases.map(\.rawValue)).sorted()
+    }
+
+    /// Returns the setting that a key is almost: two letters away at most, whatever their case.
+    private static func meant(by word: String, among settings: [Setting]) -> Setting? {
+        settings.first { isMisspelling(word, of: $0) }
     }
 
     /// Returns whether two letters at most, in any case, are too many, too few, wrong, or in the

@@ -73,6 +73,7 @@ enum HelperMode: String {
         let reading = file.read()
         let unusable = file.unusableProxy(in: reading, isProxy: Engine.isProxy)
         return ["path\t\(file.path)"] + (reading.failure.map { ["mistake\t\($0)"] } ?? [])
+            + reading.furtherFailures.map { "mistake\t\($0)" }
             + (unusable.map { ["fail\t\($0)"] } ?? [])
             + reading.notes.map { "note\t\($0)" }
             + (reading.unknownProxy == nil ? [] : ["hold\tsettings"])

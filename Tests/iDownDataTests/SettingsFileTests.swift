@@ -215,7 +215,7 @@ import iDownTesting
             let reading = SettingsFile(folder: folder).read()
             let path = folder + "/settings.json"
             let failure = key.map {
-                SettingsFailure.invalidValue(path: path, key: $0, expected: "given once")
+                SettingsFailure.invalidValue(path: path, key: $0, expected: "given once", line: 1)
             }
             #expect(reading.failure == failure)
             #expect(reading.unknownProxy == failure)
@@ -317,14 +317,57 @@ import iDownTesting
             )
             if let meant {
                 let path = folder + "/settings.json"
-                #expect(reading.failure == .misspeltKey(path: path, key: key, meant: meant))
+                #expect(
+                    reading.failure
+                        == .misspeltKey(path: path, key: key, meant: meant, line: 1)
+                )
                 #expect(reading.notes.isEmpty)
-                #expect(mistakes == ["\(told); did you mean \(meant)?"])
+                #expect(mistakes == ["\(told); did you mean \(meant)? (line 1)"])
             } else {
                 #expect(reading.failure == nil)
                 #expect(reading.notes == [told])
                 #expect(mistakes == [told])
             }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("// mine\n{}", 1), ("{\n\"SpeedLimit\": 1e400\n}", 2), ("{\r\n}\r\nx", 3), ("", 1),
+            ("{\n\"a\": \"\\ud800\"}", 2), ("\u{FEFF}{\n\"a\": tru}", 2), ("{\"a\": 1\n\"b\": 2}", 2),
+            ("{\"a\":\n", 2), ("{\"a\":\n\"\\", 2), ("[1]", nil),
+            (String(repeating: "[\n", count: 2_000), 513),
+        ] as [(String, Int?)]
+    )
+    func `where a text stops being JSON is told`(_ text: String, _ line: Int?) async throws {
+        try await withTemporaryFolder { folder in
+            try write(text, in: folder)
+            let path = folder + "/settings.json"
+            let reading = SettingsFile(folder: folder).read()
+            #expect(reading.failure == .unreadable(path: path, line: line))
+        }
+    }
+
+    @Test func `all that is wrong is told, each with its line`() async throws {
+        try await withTemporaryFolder { folder in
+            let text = """
+                {
+                  "SpeedLimit": -1,
+                  "Later": {"LogLevel": 3},
+                  "Prxy": "p:1", "LogLevel": "loud"
+                }
+                """
+            try write(text, in: folder)
+            let reading = SettingsFile(folder: folder).read()
+            let all = [reading.failure].compactMap(\.self) + reading.furtherFailures
+            #expect(
+                all.map(\.description) == [
+                    "there is no setting Prxy; did you mean Proxy? (line 4)",
+                    "SpeedLimit must be \(Setting.speedLimit.form) (line 2)",
+                    "LogLevel must be \(Setting.logLevel.form) (line 4)",
+                ].map { "\(folder)/settings.json: \($0)" }
+            )
+            #expect(SettingsFile.mistakes(in: Array(text.utf8), isProxy: { _ in true }).count == 4)
         }
     }
 
@@ -335,7 +378,7 @@ import iDownTesting
         )
         #expect(
             mistakes == [
-                "there is no setting Pro\u{FFFD}xy; did you mean Proxy?",
+                "there is no setting Pro\u{FFFD}xy; did you mean Proxy? (line 1)",
                 "there is no setting a\u{FFFD}b\u{FFFD}",
             ]
         )
