@@ -89,7 +89,7 @@ struct BrowserCommandTests {
         }
     }
 
-    @Test func `a manifest whose program is gone counts as missing, and enable mends it`()
+    @Test func `a manifest of a program that is gone, or for others, is missing, and is mended`()
         async throws
     {
         try await withProfiles { home in
@@ -97,12 +97,14 @@ struct BrowserCommandTests {
             let path = "\(home)/\(Self.firefox)"
             let text = try TestFile.text(of: path)
             let program = try BuiltProgram("idown").path
-            let broken = text.replacing(program, with: "/gone/idown")
-            try #require(broken != text)
-            try TestFile.write(broken, to: path)
-            #expect(try await hosts(in: home)["Firefox"] == "")
-            _ = try await idown("browser", "enable", home: home)
-            #expect(try TestFile.text(of: path) == text)
+            for (old, new) in [(program, "/gone/idown"), ("browser@idown.org", "other@a.org")] {
+                let broken = text.replacing(old, with: new)
+                try #require(broken != text)
+                try TestFile.write(broken, to: path)
+                #expect(try await hosts(in: home)["Firefox"] == "")
+                _ = try await idown("browser", "enable", home: home)
+                #expect(try TestFile.text(of: path) == text)
+            }
         }
     }
 
@@ -146,7 +148,9 @@ struct BrowserCommandTests {
             let manifest = try await browser("manifest", "chromium", "/idown")
             let id = try #require(manifest.firstMatch(of: /chrome-extension:\/\/([a-p]+)/)).1
             try TestFile.write(
-                #"{"extensions":{"settings":{"\#(id)":{"path":"\#(folder)"}}}}"#,
+                // Among those of others, in a file of a usual size.
+                #"{"extensions":{"settings":{"a":3,"b":{"path":3},"\#(id)":{"path":"\#(folder)"}}},"#
+                    + #""c":"\#(String(repeating: "x", count: 2 << 20))"}"#,
                 to: "\(profile)/Secure Preferences"
             )
             #expect(try await !browser("status").contains("is missing"))

@@ -122,13 +122,20 @@ struct BrowserSetup {
         browser.snap.map { access("/snap/\($0)/current", F_OK) == 0 } ?? false
     }
 
-    /// Whether a manifest is there and leads to a program.
+    /// Whether a manifest is there, is for idown's extension, and leads to a program.
     private func works(_ manifest: String) -> Bool {
-        struct Manifest: Decodable { let path: String }
+        struct Manifest: Decodable {
+            let path: String
+            let allowed_origins: [String]?
+            let allowed_extensions: [String]?
+        }
         guard let text = (try? TextFile.read(manifest)).flatMap(\.self),
             let content = try? JSONDecoder().decode(Manifest.self, from: Data(text.utf8))
         else { return false }
-        return access(content.path, X_OK) == 0
+        let isForIdown =
+            content.allowed_origins?.contains(BrowserExtension.origin) == true
+            || content.allowed_extensions?.contains(BrowserExtension.mozillaID) == true
+        return isForIdown && access(content.path, X_OK) == 0
     }
 
     /// Returns the extension that the browser finds: a package's, or one in a profile.
@@ -149,7 +156,17 @@ struct BrowserSetup {
     /// Returns the folder from which the user has loaded the extension into a profile of Chromium's
     /// family.
     private func loadedExtension(_ profile: String) -> String? {
-        struct Extension: Decodable { let path: String? }
+        struct Extension: Decodable {
+            enum CodingKeys: CodingKey { case path }
+
+            let path: String?
+
+            // Those of others may have any form.
+            init(from decoder: any Decoder) {
+                let values = try? decoder.container(keyedBy: CodingKeys.self)
+                path = try? values?.decode(String.self, forKey: .path)
+            }
+        }
         struct Extensions: Decodable { let settings: [String: Extension]? }
         struct Preferences: Decodable { let extensions: Extensions? }
         return ["Secure Preferences", "Preferences"].lazy.compactMap { name in

@@ -14,8 +14,8 @@ enum TextFile {
         init(_ path: String) { self.init(path, String(cString: strerror(errno))) }
     }
 
-    /// The most bytes that are read, far more than any desktop writes.
-    private static let maximumBytes = 1 << 20
+    /// The most bytes that are read: a browser's profile has some MiB.
+    private static let maximumBytes = 16 << 20
 
     /// Returns the text of a file; nil if it does not exist.
     static func read(_ path: String) throws(Failure) -> String? {
@@ -31,9 +31,9 @@ enum TextFile {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(path, "is not a regular file")
         }
-        guard status.st_size <= maximumBytes else { throw Failure(path, "is larger than 1 MiB") }
+        guard status.st_size <= maximumBytes else { throw Failure(path, "is larger than 16 MiB") }
         guard let bytes = Descriptor.read(file, atMost: maximumBytes) else { throw Failure(path) }
-        guard bytes.count <= maximumBytes else { throw Failure(path, "is larger than 1 MiB") }
+        guard bytes.count <= maximumBytes else { throw Failure(path, "is larger than 16 MiB") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(path, "is not UTF-8 text")
         }
