@@ -553,6 +553,22 @@ class Cases(Steps):
         self.expect_browser(file)
         self.assertEqual([(r.method, r.body) for r in self.site.asked(self.name)], [("POST", b"a=b")])
 
+    def test_a_file_of_a_site_that_the_browser_has_logged_in_to_stays_with_it(self):
+        """Without the login by HTTP idown would get another file."""
+        guest = File(seed=1, has_length=False, has_tag=False)
+        file = self.serve(has_length=False, has_tag=False, guest=guest)
+        page = f"/members{self.name[1:]}"
+        self.site.guarded.add(page)
+        self.site.page(page, f"<a id=a href={self.name}>the file</a>")
+        # The login is in no address afterwards: links of a page with one have it, too.
+        self.open("")
+        self.browser.run(f"location.href = {self.site.url(page, host='me:secret@members.localhost')!r}")
+        wait(lambda: self.browser.run("document.querySelector('#a') !== null"), "the page for members")
+        self.browser.open(self.site.url(page, host="members.localhost"))
+        self.browser.click("#a")
+        self.expect_browser(file)
+        self.assertEqual(self.site.asked(self.name, browser=False), [])
+
     def test_blob_and_data_stay_with_the_browser(self):
         self.open("<a id=a download=blob.bin>b</a> <a id=b download=data.bin "
                   "href=data:application/octet-stream;base64,QUJD>d</a>"

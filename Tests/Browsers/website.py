@@ -17,10 +17,13 @@ class File:
     """A file of the site, and how it is served. Its bytes begin at `seed` of BLOCK, repeated."""
 
     def __init__(self, size=2 * MIB, *, seed=0, name="file.bin", kind="application/octet-stream",
-                 rate=0, has_length=True, has_tag=True, once=False, html_for_idown=False, late=0, headers=()):
+                 rate=0, has_length=True, has_tag=True, once=False, html_for_idown=False, late=0, headers=(),
+                 guest=None):
         self.size, self.seed, self.name, self.kind = size, seed, name, kind
         self.rate, self.has_length, self.once, self.late = rate, has_length, once, late
         self.html_for_idown, self.headers, self.has_tag = html_for_idown, headers, has_tag
+        # The file that comes without a login by HTTP.
+        self.guest = guest
         # Links, by their queries, that have expired.
         self.expired = set()
 
@@ -51,6 +54,8 @@ class Site:
     def __init__(self):
         self.files, self.pages, self.redirects, self.requests = {}, {}, {}, []
         self.cookies = {}
+        # Pages that want a login by HTTP.
+        self.guarded = set()
         site = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -106,6 +111,8 @@ class Site:
         path = urlsplit(request.path).path
         if path in self.redirects:
             return self.reply(handler, 302, [("Location", self.redirects[path](request))])
+        if path in self.guarded and "Authorization" not in handler.headers:
+            return self.reply(handler, 401, [("WWW-Authenticate", 'Basic realm="members"')])
         if path in self.pages:
             headers = [("Content-Type", "text/html")]
             headers += [("Set-Cookie", cookie) for cookie in self.cookies.get(path, [])]
@@ -121,7 +128,8 @@ class Site:
             return self.reply(handler, 200, [("Content-Type", "text/html")], b"<p>Log in first.")
         if not request.is_browser:
             time.sleep(file.late)
-        self.send(handler, request, file)
+        is_guest = file.guest and "Authorization" not in handler.headers
+        self.send(handler, request, file.guest if is_guest else file)
 
     def send(self, handler, request, file):
         first, last, asked = 0, file.size - 1, handler.headers.get("Range")

@@ -80,8 +80,12 @@ const noteRequest = (details) =>
 /** The hops that idown can repeat: the GETs after the last form that was sent. */
 const repeatable = (hops) => hops.slice(hops.findLastIndex(({ method }) => method !== 'GET') + 1);
 
+/** What is kept, until the browser ends, of an origin that has asked for a login by HTTP. */
+const login = (url) => `login ${new URL(url).origin}`;
+
 function noteResponse(details) {
   const request = remember(details);
+  if (details.statusCode === 401) api.storage.session.set({ [login(details.url)]: true });
   if (isRedirect(details.statusCode)) return request;
   // A request from before this script began was not seen being sent.
   if (request.hops.at(-1)?.url !== details.url) request.hops.push({ method: details.method, url: details.url });
@@ -122,8 +126,7 @@ async function requestOf(item) {
  * A page of another host never sends cookies that are for the site alone.
  */
 async function cookies(url, { page, tab, frame, store }) {
-  const partition = await api.cookies.getPartitionKey?.({ tabId: tab, frameId: frame }).catch(() => undefined);
-  const partitionKey = partition?.partitionKey;
+  const { partitionKey } = (await api.cookies.getPartitionKey?.({ tabId: tab, frameId: frame }).catch(() => {})) ?? {};
   const filters = partitionKey?.topLevelSite ? [{}, { partitionKey }] : [{}];
   const some = (filter) => api.cookies.getAll({ url, storeId: store, ...filter }).catch(() => []);
   const isSame = hostOf(url) === hostOf(page);
@@ -169,6 +172,8 @@ async function offer({ hops, seen, proxy, disposition }, { token, isPrivate, nam
   const { rules } = await ask({ do: 'hello' }, deadline);
   const urls = hops.map((hop) => hop.url);
   if (!wants(rules, { urls, page: source.page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
+  // Without the browser's login idown might get the file for guests.
+  if (Object.keys(await api.storage.session.get(urls.map(login))).length > 0) return false;
   if (!(await mayTake(source.tab))) return false;
   const [gets, isHidden] = [repeatable(hops), isPrivate || undefined];
   for (const hop of new Set([gets[0], gets.at(-1)])) {
@@ -369,8 +374,7 @@ const linkName = async (tab, url) =>
 async function handOver({ requestId, incognito: isPrivate }, request) {
   const token = `${await profile}-${requestId}-${request.start}`;
   const url = repeatable(request.hops)[0].url;
-  const isNamed = hasName(request.disposition);
-  const name = isNamed ? sureNameIn(request.disposition) : await linkName(request.tab, url);
+  const name = hasName(request.disposition) ? sureNameIn(request.disposition) : await linkName(request.tab, url);
   const isTaken = await offer(request, { token, isPrivate, name, source: request }).catch(() => false);
   // The response is cancelled once this function has returned.
   if (isTaken) setTimeout(() => confirm(token, url, { ...request, isPrivate }), 0);
@@ -397,10 +401,9 @@ api.webRequest.onHeadersReceived.addListener(answer, filter, ['responseHeaders',
 
 /** Hands links over that the browser has not asked for; what idown refuses the browser saves. */
 async function take(found, page, tab, frame) {
-  const links = found.filter(({ url }) => isWeb(url)).map((link) => [withoutFragment(link.url), link.policy]);
+  const left = [...new Map(found.filter(({ url }) => isWeb(url)).map(({ url, policy }) => [withoutFragment(url), policy]))];
   // Nothing to take, as on a video that has no address of its own.
-  if (links.length === 0) warn('noLinks');
-  const left = [...new Map(links)];
+  if (left.length === 0) warn('noLinks');
   const isPrivate = tab?.incognito ?? false;
   const store = tab?.cookieStoreId ?? (isPrivate ? '1' : '0');
   const next = async () => {
