@@ -35,7 +35,7 @@ extension Connection {
 
     /// Sends a message that may get an answer, and returns an id for ``answer(to:)``, which has to be
     /// called.
-    func send(_ message: borrowing Message, timeout: Duration) throws(BusError) -> Int {
+    func send(_ message: Message, timeout: Duration) throws(BusError) -> Int {
         let id = makeID()
         pendingReplies[id] = try PendingReply(
             sending: message,

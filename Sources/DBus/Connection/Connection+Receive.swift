@@ -187,7 +187,7 @@ extension Connection {
             let message = try await Self.message(results, to: reply, libdbus: libdbus)
             // The connection has ended, or the call was answered meanwhile.
             guard link != nil, pendingCalls.address(of: id) != nil else { return }
-            longAnswers.append(LongAnswer(message, to: id))
+            longAnswers.append((id, message))
             sendLongAnswers()
         } catch {
             finish(id, with: .failure(error))
@@ -248,10 +248,7 @@ extension Connection {
     ///
     /// If the caller's connection does not accept open files, the bus drops the reply and reports
     /// an error only to this process. This method passes that error on to the caller.
-    private func send(
-        _ message: borrowing Message,
-        withFilesTo reply: ReplyAddress
-    ) throws(BusError) {
+    private func send(_ message: Message, withFilesTo reply: ReplyAddress) throws(BusError) {
         let id = try send(message, timeout: .seconds(10))
         Task.immediate {
             guard case .failure(let error) = await answer(to: id),

@@ -35,8 +35,8 @@ public actor Connection {
     /// The senders that are watched until they leave the bus, because they have had calls that end
     /// then.
     var watchedSenders: Set<BusName> = []
-    /// The long answers that wait; first in, first out.
-    var longAnswers: [LongAnswer] = []
+    /// The long answers that wait until the bus has taken the shorter ones; first in, first out.
+    var longAnswers: [(id: Int, message: Message)] = []
     /// The error that answers every call once the service is ending; nil before.
     var refusal: BusError?
     private var waiters: [Int: (event: Event, continuation: CheckedContinuation<Void, Never>)] = [:]

@@ -72,7 +72,7 @@ final class Link {
     /// Queues a message, and writes as much of it as the socket takes now.
     ///
     /// - Throws: `Disconnected`, where libdbus itself would report success and drop the message.
-    func send(_ message: borrowing Message) throws(BusError) {
+    func send(_ message: Message) throws(BusError) {
         guard isConnected else { throw .connectionClosed }
         let message = message.pointer
         try libdbus.check("dbus_connection_send") { dbus_connection_send(pointer, message, nil) }

@@ -216,19 +216,6 @@ final class PendingCalls {
     }
 }
 
-/// A long answer that waits until the bus has taken the shorter ones.
-///
-/// This is a class because an array cannot hold a noncopyable value.
-final class LongAnswer {
-    let id: Int
-    let message: Message
-
-    init(_ message: consuming Message, to id: Int) {
-        self.id = id
-        self.message = message
-    }
-}
-
 extension WireWriter {
     /// Whether these are the results of a long answer: more than 64 KiB.
     var isLong: Bool { bytes.count > 64 << 10 }

@@ -25,7 +25,7 @@ final class PendingReply {
     ///   - onTimeout: Runs on the thread of the link.
     /// - Throws: `Disconnected`; `NoMemory`.
     init(
-        sending message: borrowing Message,
+        sending message: Message,
         over link: Link,
         timeout: Duration,
         onTimeout: @escaping EventLoop.Handler

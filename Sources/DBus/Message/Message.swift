@@ -2,13 +2,13 @@
 
 internal import CDBus
 
-/// A libdbus message that is about to be sent; this value owns it and releases it.
+/// A libdbus message that is about to be sent; this object owns it and releases it.
 ///
 /// This code encodes the bytes, and libdbus checks the whole message like one from the bus. A
 /// mistake is then an error; with libdbus's own building functions, it would end the process.
 /// Messages have no lock: a message belongs to the code that makes it, then to the executor of its
 /// connection.
-struct Message: ~Copyable {
+final class Message {
     let pointer: OpaquePointer
 
     deinit { dbus_message_unref(pointer) }
@@ -73,7 +73,11 @@ struct Message: ~Copyable {
     }
 
     /// Creates an error reply.
-    init(replyTo address: ReplyAddress, _ error: BusError, libdbus: LibDBusCalls) throws(BusError) {
+    convenience init(
+        replyTo address: ReplyAddress,
+        _ error: BusError,
+        libdbus: LibDBusCalls
+    ) throws(BusError) {
         // A string with U+0000 cannot be sent, and an error's text may contain one.
         let scalars = error.message.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }
         let text = WireWriter(String(String.UnicodeScalarView(scalars)))

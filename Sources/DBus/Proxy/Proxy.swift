@@ -15,9 +15,9 @@ public struct Proxy: Sendable {
     /// The connection that owns the object, by its unique or well-known name.
     public let destination: BusName
     /// The object.
-    public let path: ObjectPath
+    public private(set) var path: ObjectPath
     /// The interface.
-    public let interface: InterfaceName
+    public private(set) var interface: InterfaceName
     /// Whether a call lets the bus start a service for a name that has no owner, unless the call
     /// says otherwise.
     public let startsService: Bool
@@ -52,14 +52,10 @@ public struct Proxy: Sendable {
 
     /// Returns another object or interface of the same owner, called in the same way.
     public func at(_ path: ObjectPath? = nil, _ interface: InterfaceName? = nil) -> Proxy {
-        Proxy(
-            connection,
-            destination,
-            path ?? self.path,
-            interface ?? self.interface,
-            startsService: startsService,
-            timeout: timeout
-        )
+        var proxy = self
+        proxy.path = path ?? self.path
+        proxy.interface = interface ?? self.interface
+        return proxy
     }
 
     // MARK: Calls
