@@ -334,7 +334,8 @@ import iDownTesting
     @Test(
         arguments: [
             ("// mine\n{}", 1), ("{\n\"SpeedLimit\": 1e400\n}", 2), ("{\r\n}\r\nx", 3), ("", 1),
-            ("{\n\"a\": \"\\ud800\"}", 2), ("\u{FEFF}{\n\"a\": tru}", 2), ("{\"a\": 1\n\"b\": 2}", 2),
+            ("{\n\"a\": \"\\ud800\"}", 2), ("\u{FEFF}{\n\"a\": tru}", 2),
+            ("{\"a\": 1\n\"b\": 2}", 2),
             ("{\"a\":\n", 2), ("{\"a\":\n\"\\", 2), ("[1]", nil),
             (String(repeating: "[\n", count: 2_000), 513),
         ] as [(String, Int?)]
@@ -361,11 +362,12 @@ import iDownTesting
             let reading = SettingsFile(folder: folder).read()
             let all = [reading.failure].compactMap(\.self) + reading.furtherFailures
             #expect(
-                all.map(\.description) == [
-                    "there is no setting Prxy; did you mean Proxy? (line 4)",
-                    "SpeedLimit must be \(Setting.speedLimit.form) (line 2)",
-                    "LogLevel must be \(Setting.logLevel.form) (line 4)",
-                ].map { "\(folder)/settings.json: \($0)" }
+                all.map(\.description)
+                    == [
+                        "there is no setting Prxy; did you mean Proxy? (line 4)",
+                        "SpeedLimit must be \(Setting.speedLimit.form) (line 2)",
+                        "LogLevel must be \(Setting.logLevel.form) (line 4)",
+                    ].map { "\(folder)/settings.json: \($0)" }
             )
             #expect(SettingsFile.mistakes(in: Array(text.utf8), isProxy: { _ in true }).count == 4)
         }
