@@ -13,7 +13,7 @@ package struct Content: Hashable, Sendable {
     /// where that is unknown.
     package private(set) var owner: Int?
     /// Whether the file is a copy of the recorded one of which no byte has been compared yet.
-    private(set) var isUnprovenCopy = false
+    private var isUnprovenCopy = false
     /// Whether samples were equal in this attempt; a further proof then compares no samples.
     package private(set) var hasEqualSamples = false
     /// Whether one answer brought all bytes on disk, or was compared with all of them.
@@ -66,6 +66,13 @@ package struct Content: Hashable, Sendable {
     package mutating func isCopy() {
         known.restsOnProof = true
         isUnprovenCopy = true
+    }
+
+    /// Returns the proof that an unproven copy, which may differ from the recorded file, needs before
+    /// it continues; in any other case the request as it is.
+    func proving(_ ask: Ask) -> Ask {
+        guard isUnprovenCopy, ask.isPartial, let total = known.total else { return ask }
+        return .proof(for: stored, upTo: total)
     }
 
     /// Drops what lies after the end of the partial file, which has `size` bytes: a crash may have

@@ -247,10 +247,7 @@ package struct Fetch: Hashable, Sendable {
         let ask = Ask.first(for: content.stored, of: content.known)
         let usual = isVouchedFor(sources.position) ? ask.unconditional : ask
         let first = learned.followUp.first(usual, of: sources.current, onDisk: content)
-        // A copy may differ from the recorded file: it is proven before it continues.
-        guard content.isUnprovenCopy, first.isPartial, let total = content.known.total
-        else { return first }
-        return .proof(for: content.stored, upTo: total)
+        return content.proving(first)
     }
 
     /// Returns the request with which a joining connection asks a source for a range.

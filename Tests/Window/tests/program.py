@@ -204,6 +204,9 @@ class Closing(Case):
         self.assertIsNone(task)
 
     def test_the_window_ends_though_the_service_does_not_answer(self):
+        log = self.desktop.work / "window.log"
+        # Tests before this one open dialogs, of which GTK complains on this compositor.
+        before = len(log.read_text())
         self.add("hung.bin")
         self.window.row("hung.bin", "Completed").act("row.remove")
         self.window.row("hung.bin", "Will be removed")
@@ -213,8 +216,7 @@ class Closing(Case):
         finally:
             self.open_again()
         self.window.has_no_row("hung.bin")
-        log = (self.desktop.work / "window.log").read_text()
-        self.assertNotIn("CRITICAL", log)
+        self.assertNotIn("CRITICAL", log.read_text()[before:])
 
     def test_closing_changes_nothing_else(self):
         self.add("on.bin", "downloading")
