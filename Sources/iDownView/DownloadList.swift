@@ -185,15 +185,18 @@ extension DownloadList {
         func set(_ value: String, in entry: inout Entry) throws(Reason) {
             switch self {
             case .out:
-                // aria2 allows folders before the name.
                 guard let slash = value.lastIndex(of: "/") else {
                     entry.options.filename = value
                     entry.subfolder = nil
                     return
                 }
-                let folder = slash == value.startIndex ? "/" : String(value[..<slash])
-                // Before a name that begins with a blank.
-                entry.subfolder = folder == "." ? nil : folder
+                // As in aria2, they are below that of dir=, also behind a leading slash; a dot comes
+                // before a name that begins with a blank.
+                let folders = value[..<slash].split(separator: "/").filter { $0 != "." }
+                guard !folders.contains("..") else {
+                    throw Reason(text: "must stay below the folder; dir= names another one")
+                }
+                entry.subfolder = folders.isEmpty ? nil : folders.joined(separator: "/")
                 entry.options.filename = String(value[value.index(after: slash)...])
             case .dir:
                 guard !value.isEmpty else { throw Reason(text: "must be a folder") }
@@ -277,10 +280,7 @@ extension DownloadList.Entry {
     ) throws(Failure) {
         var folder = defaults.directory
         if let own = options.directory { folder = try absolute(own) }
-        if let subfolder, subfolder.hasPrefix("/") {
-            folder = try absolute(subfolder)
-            self.subfolder = nil
-        } else if let subfolder, let above = folder ?? usual {
+        if let subfolder, let above = folder ?? usual {
             folder = above + "/" + subfolder
             self.subfolder = nil
         }

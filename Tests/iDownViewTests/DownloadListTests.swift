@@ -91,6 +91,13 @@ struct DownloadListTests {
         #expect(entry.options.filename == "x")
     }
 
+    @Test(arguments: ["out=/sub/x", "out=.//sub/./x", "out=sub/x"])
+    func `folders before the name are below the list's folder`(option: String) throws {
+        var entry = try #require(try DownloadList("http://a/\n \(option)\n dir=/d").entries.first)
+        entry.complete(from: AddOptions()) { $0 }
+        #expect(entry.options.directory == "/d/sub" && entry.options.filename == "x")
+    }
+
     @Test func `an entry holds the pause option of the list, and nil without one`() throws {
         let list = try DownloadList("http://a/\n pause=false\nhttp://b/\n pause=true\nhttp://c/")
         #expect(list.entries.map(\.options.paused) == [false, true, nil])
@@ -100,7 +107,7 @@ struct DownloadListTests {
         "http://a/\n dir=", "  out=x", "http://a/\n out", "http://a/\n pause=1",
         "http://a/\n split=0",
         "http://a/\n expected-size=big", "http://a/\n when-done=run",
-        "http://a/\n on-existing=overwrite",
+        "http://a/\n on-existing=overwrite", "http://a/\n out=../x", "http://a/\n out=/a/../x",
         "http://a/\n header=x", "http://a/\n max-download-limit=fast", "http://a/\n priority=high",
         // Ignoring these lines would lose a download.
         "http://a/\n https://x/?a=1", "http://a/\n https://x/", "http://a/\n Out=x",
