@@ -6,8 +6,10 @@ import FoundationEssentials
 ///
 /// JSONDecoder tells neither. Texts in UTF-16 and UTF-32 have no lines here.
 struct JSONLines {
-    /// The keys of the outermost object in their order, each with its line, from 1 on.
-    private(set) var keys: [(name: String, line: Int)] = []
+    /// The keys of the outermost object, each with the line of its first place, from 1 on.
+    private(set) var keys: [String: Int] = [:]
+    /// The first key that the outermost object has again, and the line of its second place.
+    private(set) var repeated: (name: String, line: Int)?
     /// The line in which the text stops being JSON; nil where that was not found.
     private(set) var mistake: Int?
     private let bytes: [UInt8]
@@ -22,12 +24,6 @@ struct JSONLines {
         // A byte order mark.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
         if !passValue(depth: 0) || next != nil { mistake = line }
-    }
-
-    /// The line of the first key that the outermost object has for the second time, and that key.
-    var repeated: (name: String, line: Int)? {
-        var names: Set<String> = []
-        return keys.first { !names.insert($0.name).inserted }
     }
 
     /// The next byte that is no white space; nil at the end.
@@ -63,7 +59,7 @@ struct JSONLines {
         while next != end {
             if end == UInt8(ascii: "}") {
                 guard next == UInt8(ascii: "\""), let name = passText() else { return false }
-                if depth == 0 { keys.append((name, line)) }
+                if depth == 0 { note(name) }
                 guard next == UInt8(ascii: ":") else { return false }
                 place += 1
             }
@@ -76,6 +72,14 @@ struct JSONLines {
         return true
     }
 
+    private mutating func note(_ key: String) {
+        if keys[key] == nil {
+            keys[key] = line
+        } else if repeated == nil {
+            repeated = (key, line)
+        }
+    }
+
     /// Passes over a string and returns it; nil where it is none.
     private mutating func passText() -> String? {
         let start = place
@@ -85,6 +89,10 @@ struct JSONLines {
         } while place < bytes.count && bytes[place] != UInt8(ascii: "\"")
         guard place < bytes.count else { return nil }
         place += 1
-        return try? JSONDecoder().decode(String.self, from: Data(bytes[start..<place]))
+        let text = bytes[start..<place]
+        guard text.contains(where: { $0 == UInt8(ascii: "\\") || $0 < 0x20 }) else {
+            return String(validating: text.dropFirst().dropLast(), as: UTF8.self)
+        }
+        return try? JSONDecoder().decode(String.self, from: Data(text))
     }
 }

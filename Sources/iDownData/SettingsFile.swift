@@ -47,12 +47,11 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
 
     /// The same failure with the line of its key.
     fileprivate func placed(by lines: JSONLines) -> SettingsFailure {
-        func line(of key: String) -> Int? { lines.keys.first { $0.name == key }?.line }
-        return switch self {
+        switch self {
         case .invalidValue(let path, let key, let expected, nil):
-            .invalidValue(path: path, key: key, expected: expected, line: line(of: key))
+            .invalidValue(path: path, key: key, expected: expected, line: lines.keys[key])
         case .misspeltKey(let path, let key, let meant, nil):
-            .misspeltKey(path: path, key: key, meant: meant, line: line(of: key))
+            .misspeltKey(path: path, key: key, meant: meant, line: lines.keys[key])
         default: self
         }
     }
@@ -370,12 +369,12 @@ package struct SettingsFile: Sendable {
         return settings
     }
 
-    /// Returns all that is wrong in a file.
+    /// Returns what is wrong in a file, up to 100 mistakes.
     private func failures(
         in content: [String: JSONValue],
         _ lines: JSONLines?
     ) -> [SettingsFailure] {
-        read(Setting.allCases, in: content).failures.map { failure in
+        read(Setting.allCases, in: content).failures.prefix(100).map { failure in
             lines.map { failure.placed(by: $0) } ?? failure
         }
     }
