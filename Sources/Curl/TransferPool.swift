@@ -80,10 +80,10 @@ public final class TransferPool: Sendable {
     /// Cancels all transfers, ends the thread and frees everything; may be called again.
     public func shutDown() async {
         _ = post { $0.tearDown() }
-        let thread = state.withLock { $0.thread.take() }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            joining.async {
-                if let thread { pthread_join(thread, nil) }
+            joining.async { [self] in
+                // In the queue: a second call waits for the first one's join.
+                if let thread = state.withLock({ $0.thread.take() }) { pthread_join(thread, nil) }
                 continuation.resume()
             }
         }
