@@ -68,13 +68,6 @@ package struct Content: Hashable, Sendable {
         isUnprovenCopy = true
     }
 
-    /// Returns the proof that an unproven copy, which may differ from the recorded file, needs before
-    /// it continues; in any other case the request as it is.
-    func proving(_ ask: Ask) -> Ask {
-        guard isUnprovenCopy, ask.isPartial, let total = known.total else { return ask }
-        return .proof(for: stored, upTo: total)
-    }
-
     /// Drops what lies after the end of the partial file, which has `size` bytes: a crash may have
     /// cut it shorter than the record says.
     package mutating func foundPart(size: Int64) {

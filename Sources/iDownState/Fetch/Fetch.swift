@@ -246,8 +246,7 @@ package struct Fetch: Hashable, Sendable {
         }
         let ask = Ask.first(for: content.stored, of: content.known)
         let usual = isVouchedFor(sources.position) ? ask.unconditional : ask
-        let first = learned.followUp.first(usual, of: sources.current, onDisk: content)
-        return content.proving(first)
+        return learned.followUp.first(usual, of: sources.current, onDisk: content)
     }
 
     /// Returns the request with which a joining connection asks a source for a range.
