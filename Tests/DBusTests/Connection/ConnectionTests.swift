@@ -36,6 +36,17 @@ import iDownTesting
         }
     }
 
+    @Test func `a malformed name is refused, and not said to have no owner`() async throws {
+        try await withServiceAndClient { _, client, _ in
+            for name: BusName in ["x", "org..example", ""] {
+                let error = await #expect(throws: BusError.self) {
+                    try await client.owner(of: name)
+                }
+                #expect(error?.name == "org.freedesktop.DBus.Error.InvalidArgs", "\(name)")
+            }
+        }
+    }
+
     @Test func `a name is replaced only where its owner allows it`() async throws {
         try await withServiceAndClient { service, client, _ in
             let name: BusName = "org.example.Name"

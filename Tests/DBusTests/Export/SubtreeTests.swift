@@ -137,6 +137,17 @@ import iDownTesting
         }
     }
 
+    @Test func `below a malformed path there is none`() async throws {
+        try await withServiceAndClient { service, _, _ in
+            for path: ObjectPath in ["rooms", "/rooms/", "rooms//"] {
+                let error = await #expect(throws: BusError.self) {
+                    try await service.export(rooms, below: path)
+                }
+                #expect(error?.name == "org.freedesktop.DBus.Error.InvalidArgs", "\(path)")
+            }
+        }
+    }
+
     @Test func `below one path there is one subtree`() async throws {
         try await withServiceAndClient { service, _, _ in
             try await service.export(rooms, below: parent)
