@@ -134,7 +134,7 @@ package struct SettingsFile: Sendable {
             let bytes = try bytes()
             lines = bytes.map { JSONLines($0) }
             if bytes == nil, files.endsInLink(path) { throw .leadsNowhere(path: path) }
-            object = try bytes.map { bytes throws(SettingsFailure) in try self.object(in: bytes) }
+            if let bytes, let lines { object = try self.object(in: bytes, lines) }
             return SettingsReading(
                 settings: try settings(in: object ?? [:]),
                 failure: nil,
@@ -179,7 +179,7 @@ package struct SettingsFile: Sendable {
     /// The last good settings; nil if there are none, or if they cannot be read.
     private var copy: Settings? {
         guard let copyPath, let bytes = try? files.read(copyPath, limit: Self.largest),
-            let object = try? object(in: bytes)
+            let object = try? object(in: bytes, JSONLines(bytes))
         else { return nil }
         return try? settings(in: object)
     }
@@ -203,7 +203,7 @@ package struct SettingsFile: Sendable {
         do {
             let bytes = try bytes()
             broken = bytes
-            if let bytes { content = try object(in: bytes) }
+            if let bytes { content = try object(in: bytes, JSONLines(bytes)) }
             _ = try self.settings(in: content)
             broken = nil
         } catch .file(let failure) {
@@ -261,7 +261,7 @@ package struct SettingsFile: Sendable {
         let file = SettingsFile(folder: "")
         let lines = JSONLines(bytes)
         do throws(SettingsFailure) {
-            let content = try file.object(in: bytes)
+            let content = try file.object(in: bytes, lines)
             var failures = file.failures(in: content, lines)
             if failures.isEmpty, let settings = try? file.settings(in: content),
                 let failure = file.unusable(settings.proxy, isProxy)
@@ -341,8 +341,10 @@ package struct SettingsFile: Sendable {
         }
     }
 
-    private func object(in bytes: [UInt8]) throws(SettingsFailure) -> [String: JSONValue] {
-        let lines = JSONLines(bytes)
+    private func object(
+        in bytes: [UInt8],
+        _ lines: JSONLines
+    ) throws(SettingsFailure) -> [String: JSONValue] {
         guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
             case .object(let content) = json
         else { throw .unreadable(path: path, line: lines.mistake) }
