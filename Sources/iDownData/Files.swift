@@ -72,12 +72,14 @@ struct Files: Sendable {
     }
 
     /// Returns the file's status; nil if there is no file: stat(2).
+    ///
+    /// - Throws: `ENOTDIR` if the path leads through something that is no folder.
     func status(_ path: String) throws(FileFailure) -> stat? {
         var answer = stat()
         do {
             try call("stat", path) { stat(path, &answer) }
             return answer
-        } catch  where error.code == ENOENT || error.code == ENOTDIR {
+        } catch  where error.code == ENOENT {
             return nil
         }
     }

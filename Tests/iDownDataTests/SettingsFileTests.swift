@@ -482,6 +482,21 @@ import iDownTesting
         }
     }
 
+    @Test func `a file in the place of their folder is a mistake, and the last good settings hold`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let file = SettingsFile(folder: folder + "/idown", copyFolder: folder)
+            try file.write(Self.settings { $0.proxy = "http://127.0.0.1:9" }, now: .someTime)
+            #expect(rename(folder + "/idown", folder + "/away") == 0)
+            #expect(close(creat(folder + "/idown", 0o600)) == 0)
+            let reading = file.read()
+            #expect(reading.failure != nil && !reading.isAbsent)
+            #expect(reading.unknownProxy != nil)
+            #expect(reading.settings.proxy == "http://127.0.0.1:9")
+        }
+    }
+
     @Test func `settings are written even if their copy cannot be`() async throws {
         try await withTemporaryFolder { folder in
             #expect(mkdir(folder + "/settings.last", 0o700) == 0)
