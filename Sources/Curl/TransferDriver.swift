@@ -13,11 +13,17 @@ package protocol TransferDriver: Sendable {
 
     /// Ends the transfers whose local addresses are not among these addresses of this computer.
     func endTransfers(cutOffFrom addresses: Set<SocketAddress>)
+
+    /// Ends all transfers, and returns once nothing of them runs any more.
+    func shutDown() async
 }
 
 extension TransferDriver {
     /// Does nothing, for networks without addresses.
     package func endTransfers(cutOffFrom addresses: Set<SocketAddress>) {}
+
+    /// Does nothing, for networks without threads.
+    package func shutDown() async {}
 }
 
 extension TransferPool: TransferDriver {}

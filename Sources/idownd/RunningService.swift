@@ -24,8 +24,7 @@ struct RunningService: Sendable {
     /// The settings at the start.
     private let settings: Settings
     private let newSettings: AsyncStream<Settings>
-    private let pool: TransferPool
-    private let filePool: TransferPool
+    private let drivers: TransferDrivers
     private let keyring: Keyring
     private let engine: Engine
     private let coordinator: Coordinator
@@ -52,15 +51,14 @@ struct RunningService: Sendable {
         settings = keeper.now.settings
         StandardErrorLog.apply(settings)
         do {
-            (pool, filePool) = try (TransferPool(), TransferPool())
+            drivers = try TransferDrivers()
         } catch {
             throw .failed("cannot start libcurl: \(error)")
         }
         keyring = Keyring(list: folders.state)
         await keyring.use(connection)
         let engine = Engine(
-            pool: pool,
-            filePool: filePool,
+            drivers: drivers,
             network: NetworkConfiguration(settings, folders),
             logins: keyring,
             userAgent: "idown/\(Contract.version)",
@@ -201,11 +199,7 @@ struct RunningService: Sendable {
         desktopRun.cancel()
         await withTimeLimit(.seconds(1)) { await desktopRun.value }
         // A thread that hangs in libcurl or on a disk ends with the process.
-        await withTimeLimit(.seconds(1)) {
-            async let other: Void = filePool.shutDown()
-            await pool.shutDown()
-            await other
-        }
+        await withTimeLimit(.seconds(1)) { await drivers.shutDown() }
         await keyring.close()
     }
 }

@@ -87,7 +87,7 @@ struct HungDiskTests {
                 try await disk.hang()
                 goesOn.open()
 
-                // Its bytes pass the same threads as theirs.
+                // The other disk has transfer threads of its own.
                 let other = try await service.add(host.url("/paced"))
                 try await service.waitForState("completed", of: other, limit: .seconds(30))
                 for id in [paused, removed, left] {

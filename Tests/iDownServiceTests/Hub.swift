@@ -165,7 +165,7 @@ func withHub<Value>(
         }
         let disk = DiskQueue()
         let engine = Engine(
-            pool: pool,
+            drivers: TransferDrivers(pool),
             fileSystem: FileSystem(faults: fileFaults),
             disk: disk,
             network: network,

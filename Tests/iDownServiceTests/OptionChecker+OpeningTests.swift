@@ -28,7 +28,7 @@ import iDownloader
     ) async throws -> [NewTask] {
         let pool = try TransferPool()
         let checker = OptionChecker(
-            engine: Engine(pool: pool, userAgent: "test"),
+            engine: Engine(drivers: TransferDrivers(pool), userAgent: "test"),
             downloadDirectory: folder + "/downloads",
             rules: FolderRules(),
             owner: owner

@@ -20,7 +20,7 @@ import iDownloader
         try await withTemporaryFolder { folder in
             let pool = try TransferPool()
             let checker = OptionChecker(
-                engine: Engine(pool: pool, userAgent: "test"),
+                engine: Engine(drivers: TransferDrivers(pool), userAgent: "test"),
                 downloadDirectory: folder + "/new",
                 rules: rules,
                 owner: owner
@@ -66,7 +66,7 @@ import iDownloader
                 ("a", "private"), ("a", "downloads"), ("a", "moving"), (nil, "private"),
             ] {
                 let checker = OptionChecker(
-                    engine: Engine(pool: pool, userAgent: "test"),
+                    engine: Engine(drivers: TransferDrivers(pool), userAgent: "test"),
                     downloadDirectory: folder + "/downloads",
                     rules: owner == nil ? FolderRules() : rules,
                     owner: owner

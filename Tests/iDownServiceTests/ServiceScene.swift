@@ -59,7 +59,7 @@ func withService(
             ).store
             let connection = try await Connection.open(.address(bus.address), faults: busFaults)
             let pool = try TransferPool()
-            let engine = Engine(pool: pool, userAgent: "test")
+            let engine = Engine(drivers: TransferDrivers(pool), userAgent: "test")
             let coordinator = Coordinator(
                 store: store,
                 engine: engine,

@@ -25,7 +25,8 @@ final class DiskLane: Sendable {
     private static let key = DispatchSpecificKey<Weak>()
 
     let thread: DiskThread
-    /// Writes the bytes of files that were opened on this lane; nil for a lane without files.
+    /// Writes the bytes of files that were opened on this lane, where no transfer thread does; nil for
+    /// a lane without files.
     let bytes: DiskThread?
     private let waiting = Mutex<[Job]>([])
 

@@ -18,7 +18,7 @@ package final class DiskQueue: Sendable {
         init(_ device: UInt64) {
             let label = "org.idown.disk.\(device >> 32):\(UInt32(truncatingIfNeeded: device))"
             // A thread of its own: a long sync must not stop the connections of its file.
-            let bytes = DiskThread(label: "\(label).bytes")
+            let bytes = DiskThread(label: "\(label).bytes", device: device)
             lanes = (0..<2).map { DiskLane(label: "\(label).\($0)", bytes: bytes) }
             looks = DiskThread(label: "\(label).looks")
             digests = DiskThread(label: "\(label).digests")

@@ -8,17 +8,38 @@ import Synchronization
 /// The thread is there only while it has work.
 final class DiskThread: Sendable {
     let queue: DispatchQueue
-    /// When the work that runs now began; nil while none runs.
-    private let beginning = Mutex<SuspendingClock.Instant?>(nil)
+    /// The device number of the file system; nil where the calls go to several.
+    let device: UInt64?
+    /// When the work that runs now began, that of other threads too; the oldest first.
+    private let beginnings = Mutex<[SuspendingClock.Instant]>([])
 
-    init(label: String) { queue = DispatchQueue(label: label) }
+    private let lastWasQuick = Atomic<Bool>(true)
 
-    func async(_ body: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
-            beginning.withLock { $0 = .now }
-            body()
-            beginning.withLock { $0 = nil }
+    /// Work that takes no longer than this is quick: 256 KiB into the page cache take a third of it.
+    private static let quick: Duration = .microseconds(500)
+
+    init(label: String, device: UInt64? = nil) {
+        queue = DispatchQueue(label: label)
+        self.device = device
+    }
+
+    /// Whether the last work that ended was quick.
+    var isQuick: Bool { lastWasQuick.load(ordering: .relaxed) }
+
+    func async(_ body: @escaping @Sendable () -> Void) { queue.async { [self] in here(body) } }
+
+    /// Runs `body` on the caller's thread, and counts it as work of this one.
+    @discardableResult
+    func here<Value>(_ body: () -> Value) -> Value {
+        let beginning = SuspendingClock.Instant.now
+        beginnings.withLock { $0.append(beginning) }
+        defer {
+            lastWasQuick.store(.now - beginning <= Self.quick, ordering: .relaxed)
+            beginnings.withLock { all in
+                if let place = all.firstIndex(of: beginning) { all.remove(at: place) }
+            }
         }
+        return body()
     }
 
     /// Runs `body`, which may block, and returns what it returns.
@@ -33,7 +54,7 @@ final class DiskThread: Sendable {
 
     /// Returns whether the present work has not ended for longer than this.
     func isStuck(for limit: Duration) -> Bool {
-        beginning.withLock(\.self).map { .now - $0 > limit } ?? false
+        beginnings.withLock(\.first).map { .now - $0 > limit } ?? false
     }
 
     /// Returns whether an earlier caller gives the present work up about now, after `limit`: the

@@ -87,8 +87,7 @@ package final class PartFile: Sendable {
 
     var fileSystem: FileSystem { folder.fileSystem }
     var number: Int32 { descriptor.number }
-    /// The queue on which the file's bytes are written; nil if the caller's thread may wait for the
-    /// disk.
+    /// The thread that writes bytes for callers who must not wait for the disk; nil if all may.
     var bytes: DiskThread? { descriptor.lane?.bytes }
 
     /// Returns the size in bytes.

@@ -80,11 +80,13 @@ final class Conversation {
         }
         let task = attempt.job.task
         let valve = engine.rates.valve(for: task)
+        let driver = engine.driver(of: hop.url, for: attempt.job.request.directory)
         let sink = ResponseSink(
             number: number,
             reader: HeadReader(bytesBefore: before, now: engine.time.date),
             inbox: inbox,
             valve: valve,
+            ownDisk: driver.ownDisk,
             refusalsOfPart: refusals(of: route.ask),
             keepsSmallBody: mayArrive(by: route, at: hop)
         )
@@ -95,7 +97,7 @@ final class Conversation {
         if attempt.wantsOwnConnection, !isByHTTP2 { request.httpVersion = .http1 }
         // Progress shows the connection before the server gets the request.
         attempt.live.open(number, at: hop.url, asking: route.ask, answeredTo: sink)
-        let handle = engine.begin(request, sink: sink)
+        let handle = engine.begin(request, by: driver.driver, sink: sink)
         valve.connect(handle)
         attempt.controls.watch(handle) { handle.cancel() }
         let connection = Connection(number, route, at: hop, sink: sink, handle: handle)

@@ -7,7 +7,7 @@ extension Engine {
     /// Asks a server for a file as a download would, and drops the body.
     ///
     /// - Parameters:
-    ///   - request: the request; its folder is not looked at.
+    ///   - request: the request; its folder does not matter.
     ///   - task: a number that no task has.
     ///   - limit: the longest time, after which the probe ends with `Network.Timeout`.
     /// - Returns: the file as the server describes it.
@@ -18,6 +18,9 @@ extension Engine {
         as task: TaskID,
         within limit: Duration
     ) async throws -> OfferedFile {
+        var request = request
+        // Nothing is written, so that no disk that hangs holds the answer up.
+        request.directory = ""
         let record = TaskRecord(id: task, request: request, createdAt: time.date)
         let journal = ProbeJournal()
         let transfer = start(TransferJob(record, holdsFirstAnswer: true), journal: journal)

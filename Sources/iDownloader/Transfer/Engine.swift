@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Curl
+import Curl
 import Synchronization
 package import iDownState
 
 /// Starts transfers and owns what they share.
 package final class Engine: Sendable {
-    let pool: any TransferDriver
-    /// Runs FTP and SFTP.
-    ///
-    /// libcurl sometimes blocks while it waits for such a server's last reply, and must not stop
-    /// HTTP downloads meanwhile.
-    let filePool: any TransferDriver
+    private let drivers: TransferDrivers
     let fileSystem: FileSystem
     package let time: TimeAndChance
     package let disk: DiskQueue
@@ -43,8 +38,7 @@ package final class Engine: Sendable {
     private let storedServerTime = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - pool: runs all HTTP requests.
-    ///   - filePool: runs FTP and SFTP requests; nil uses `pool`.
+    ///   - drivers: run all requests.
     ///   - fileSystem: makes all calls into the file system.
     ///   - disk: runs blocking work.
     ///   - network: proxies, addresses and logins from files.
@@ -55,8 +49,7 @@ package final class Engine: Sendable {
     ///   - executor: runs the transfers' decisions, none of which blocks; nil uses Swift's own
     ///     threads.
     package init(
-        pool: any TransferDriver,
-        filePool: (any TransferDriver)? = nil,
+        drivers: TransferDrivers,
         fileSystem: FileSystem = FileSystem(),
         disk: DiskQueue = DiskQueue(),
         network: NetworkConfiguration = NetworkConfiguration(),
@@ -67,8 +60,7 @@ package final class Engine: Sendable {
         executor: (any TaskExecutor)? = nil
     ) {
         self.executor = executor
-        self.pool = pool
-        self.filePool = filePool ?? pool
+        self.drivers = drivers
         self.fileSystem = fileSystem
         self.disk = disk
         self.folders = FolderLooks(on: disk, fileSystem: fileSystem)
@@ -168,11 +160,26 @@ package final class Engine: Sendable {
         }
     }
 
-    /// Begins a request on the thread for its protocol.
-    func begin(_ request: TransferRequest, sink: any TransferSink) -> TransferHandle {
+    /// Chooses what runs a request.
+    ///
+    /// - Parameters:
+    ///   - url: tells the protocol.
+    ///   - directory: the folder to write to; an empty text where nothing is written.
+    /// - Returns: the driver of the folder's file system.
+    func driver(of url: URLReference, for directory: String) -> TransferDrivers.Choice {
+        let device = directory.isEmpty ? nil : disk.fileSystem(of: directory)
+        return drivers.choice(for: device, isForHTTP: url.isHTTP)
+    }
+
+    /// Begins a request.
+    func begin(
+        _ request: TransferRequest,
+        by driver: any TransferDriver,
+        sink: any TransferSink
+    ) -> TransferHandle {
         var request = request
         if request.reuse == .asUsual { request.reuse = awakening.reuse() }
-        return (request.url.isHTTP ? pool : filePool).begin(request, sink: sink)
+        return driver.begin(request, sink: sink)
     }
 
     /// Keeps connections from before the computer's sleep from being used again.
@@ -191,8 +198,7 @@ package final class Engine: Sendable {
         }
         if Self.isOtherNetwork(before, now) { awakening.strike() }
         guard !before.isSubset(of: now) else { return }
-        pool.endTransfers(cutOffFrom: now)
-        filePool.endTransfers(cutOffFrom: now)
+        drivers.endTransfers(cutOffFrom: now)
     }
 
     /// Whether these are the addresses in two networks, and not before and after a container.

@@ -80,7 +80,7 @@ struct Hop {
             url: url,
             userAgent: options.userAgent ?? attempt.engine.userAgent
         )
-        // libcurl copies bytes that do not fit when a connection is paused, and again at the next pause.
+        // A larger one brings nothing, and each connection has its own.
         request.receiveBufferSize = SegmentWriter.bufferSize
         network.lead(&request)
         if let reach, request.proxy == .direct {

@@ -51,6 +51,7 @@ final class ResponseSink: TransferSink {
     private let inbox: TransferInbox
     private let state: Mutex<State>
     private let valve: RateValve
+    private let ownDisk: UInt64?
     private let refusalsOfPart: Set<Int>
     private let keepsSmallBody: Bool
 
@@ -59,6 +60,7 @@ final class ResponseSink: TransferSink {
     ///   - reader: knows the headers that came before.
     ///   - inbox: where events go.
     ///   - valve: holds the body to the limits.
+    ///   - ownDisk: the file system for which the transfer thread may wait; nil for none.
     ///   - refusalsOfPart: the replies by which an FTP server refuses the range that is asked for;
     ///     empty where the whole file is.
     ///   - keepsSmallBody: whether a small body may be kept, to be made a file of in one go.
@@ -67,6 +69,7 @@ final class ResponseSink: TransferSink {
         reader: HeadReader,
         inbox: TransferInbox,
         valve: RateValve,
+        ownDisk: UInt64? = nil,
         refusalsOfPart: Set<Int> = [],
         keepsSmallBody: Bool = false
     ) {
@@ -75,6 +78,7 @@ final class ResponseSink: TransferSink {
         self.number = number
         self.inbox = inbox
         self.valve = valve
+        self.ownDisk = ownDisk
         state = Mutex(State(reader: reader))
     }
 
@@ -256,7 +260,7 @@ final class ResponseSink: TransferSink {
     }
 
     private func store(_ body: UnsafeRawBufferPointer, _ writer: SegmentWriter) -> BodyVerdict {
-        switch writer.append(body) {
+        switch writer.append(body, onThreadOf: ownDisk) {
         case .done:
             inbox.count(body.count)
             // libcurl would wait on although the announced length is there.

@@ -6,10 +6,10 @@ import iDownState
 
 /// Carries one connection's bytes into the file, in writes of 256 KiB.
 ///
-/// The transfer thread copies received bytes into one of two buffers and never waits; the lane of
-/// the file's disk writes full buffers. Where the file already has bytes of the same version, the
-/// lane compares them instead. The present position can be read, and the end moved, at any time
-/// without waiting.
+/// The transfer thread of the file's disk writes full buffers itself as long as the disk is quick;
+/// else it goes on to fill a second buffer, and the lane of the disk writes. Where the file already
+/// has bytes of the same version, they are compared instead. The present position can be read, and
+/// the end moved, at any time without waiting.
 final class SegmentWriter: Sendable {
     /// The size of a write.
     ///
@@ -18,8 +18,8 @@ final class SegmentWriter: Sendable {
 
     enum Step: Equatable {
         case done
-        /// Both buffers wait for the disk, or a comparison waits for its verdict. The caller offers
-        /// the bytes again when the listener says that there is room.
+        /// The lane has the buffers, or a comparison waits for its verdict. The caller offers the
+        /// bytes again when the listener says that there is room.
         case waits
         /// The segment's end is reached; bytes after it are dropped.
         case full
@@ -27,7 +27,7 @@ final class SegmentWriter: Sendable {
         case failed
     }
 
-    /// A finding of the lane.
+    /// A finding of a comparison.
     ///
     /// Nothing more is written until the transfer has decided.
     enum Verdict: Sendable {
@@ -41,7 +41,7 @@ final class SegmentWriter: Sendable {
 
     /// Takes a verdict, or nil when there is room for bytes that had to wait.
     ///
-    /// Called on the lane's thread, or inside another call of the writer if there is no lane.
+    /// Called on the lane's thread, or inside another call of the writer.
     typealias Listener = @Sendable (Verdict?) -> Void
 
     /// The offset of the first received byte.
@@ -59,8 +59,8 @@ final class SegmentWriter: Sendable {
     private let storedEnd: Atomic<Int64>
     /// Guards `state`; never held during a call into the file system.
     private let lock = Mutex(())
-    /// The state that `lock` guards; the lane's job alone touches the bytes of a buffer that was
-    /// handed over.
+    /// The state that `lock` guards; whoever works touches the bytes of a buffer that was handed
+    /// over, and nobody else does.
     ///
     /// It is not inside the lock, because a `Mutex` accepts no borrowed buffers, which `append`
     /// gets.
@@ -153,8 +153,14 @@ final class SegmentWriter: Sendable {
         }
     }
 
-    /// Takes all of `bytes`, or none if the answer is `waits` or `failed`.
-    func append(_ bytes: UnsafeRawBufferPointer) -> Step {
+    /// Takes bytes that were received.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes.
+    ///   - disk: the file system whose transfer thread calls; nil for another thread. A full buffer
+    ///     is still in the cache of that thread's processor.
+    /// - Returns: `waits` or `failed` if none of the bytes were taken.
+    func append(_ bytes: UnsafeRawBufferPointer, onThreadOf disk: UInt64? = nil) -> Step {
         let (step, isToWork) = lock.withLock { _ -> (Step, Bool) in
             let end = end
             guard state.failure == nil, !state.isGivenUp else { return (.failed, false) }
@@ -176,7 +182,10 @@ final class SegmentWriter: Sendable {
             // The server would send more: a shortened segment ends with its last byte.
             return (isTooMuch || (isLast && end < askedEnd) ? .full : .done, isToWork)
         }
-        if isToWork { work() }
+        if isToWork {
+            let writesHere = part.bytes.map { $0.device == disk && $0.isQuick } ?? true
+            writesHere ? workHere() : work()
+        }
         return step
     }
 
@@ -216,18 +225,25 @@ final class SegmentWriter: Sendable {
         tell()
     }
 
-    // MARK: The lane's work
+    // MARK: Writing
 
-    /// Writes the oldest buffer, and queues the next one behind those of other connections.
+    /// Writes the oldest buffer on the lane, and queues the next one behind those of other
+    /// connections.
     private func work() {
+        guard let lane = part.bytes else { return workHere() }
+        lane.async { [self] in if workAtOldest() { work() } }
+    }
+
+    /// Writes all buffers on the caller's thread.
+    private func workHere() {
         guard let lane = part.bytes else {
             while workAtOldest() {}
             return
         }
-        lane.async { [self] in if workAtOldest() { work() } }
+        while lane.here({ workAtOldest() }) {}
     }
 
-    /// Works at the oldest buffer; returns whether the lane has to go on with the next one.
+    /// Works at the oldest buffer; returns whether the caller has to go on with the next one.
     private func workAtOldest() -> Bool {
         var stretch = lock.withLock { _ in state.nextStretch() }
         while let present = stretch {
@@ -306,16 +322,16 @@ extension SegmentWriter {
         var waiters: [(end: Int64, continuation: CheckedContinuation<Verdict?, Never>)] = []
         /// At most two; the second is made when the first is handed over for the first time.
         private var buffers: [UnsafeMutableRawBufferPointer] = [newBuffer()]
-        /// The buffer that takes received bytes; nil while the lane has both.
+        /// The buffer that takes received bytes; nil while both wait to be written.
         private var filling: Int? = 0
         private var filled = 0
-        /// The buffers that the lane has, the oldest first.
+        /// The buffers that wait to be written, the oldest first.
         private var pieces: [(buffer: Int, count: Int)] = []
         /// The number of bytes of the oldest piece that are written.
         private var done = 0
         /// The file offset of the first byte that is not written.
         private var position: Int64
-        /// Whether the lane works, or is about to.
+        /// Whether somebody works, or is about to.
         private var isWorking = false
         private var verdict: Verdict?
         private var isVerdictNew = false
@@ -361,7 +377,7 @@ extension SegmentWriter {
 
         /// Takes bytes for which there is room.
         ///
-        /// - Returns: whether the lane has to begin.
+        /// - Returns: whether somebody has to begin the work.
         mutating func fill(from bytes: UnsafeRawBufferPointer) -> Bool {
             var rest = bytes
             var isToWork = false
@@ -379,16 +395,16 @@ extension SegmentWriter {
 
         /// Refuses bytes until there is room for them.
         ///
-        /// - Returns: whether the lane has to begin.
+        /// - Returns: whether somebody has to begin the work.
         mutating func refuse() -> Bool {
             isAwaited = true
             waits += 1
             return handOver()
         }
 
-        /// Hands the filling buffer over to the lane.
+        /// Hands the filling buffer over to be written.
         ///
-        /// - Returns: whether the lane has to begin.
+        /// - Returns: whether somebody has to begin the work.
         mutating func handOver() -> Bool {
             guard let buffer = filling, filled > 0 else { return false }
             pieces.append((buffer, filled))
@@ -399,7 +415,7 @@ extension SegmentWriter {
 
         /// Ends the wait for a verdict.
         ///
-        /// - Returns: whether the lane has to begin.
+        /// - Returns: whether somebody has to begin the work.
         mutating func goOn() -> Bool {
             awaitsVerdict = false
             verdict = nil
@@ -407,9 +423,9 @@ extension SegmentWriter {
             return begin()
         }
 
-        /// Ends the lane's work at the oldest piece.
+        /// Ends the work at the oldest piece.
         ///
-        /// - Returns: whether it has to begin with the next.
+        /// - Returns: whether the next has to be begun.
         mutating func endWork() -> Bool {
             isWorking = false
             return begin()
@@ -423,7 +439,7 @@ extension SegmentWriter {
             return true
         }
 
-        /// Returns the bytes that the lane has to write or to compare now; nil if there are none.
+        /// Returns the bytes to write or to compare now; nil if there are none.
         mutating func nextStretch() -> Stretch? {
             guard let piece = pieces.first, verdict == nil, failure == nil, !isGivenUp else {
                 return nil

@@ -123,7 +123,7 @@ final class Simulation {
         self.store = store
         try await compare(with: store)
         let engine = Engine(
-            pool: network,
+            drivers: TransferDrivers(network),
             fileSystem: FileSystem(observer: disk),
             disk: DiskQueue(blocks: true),
             userAgent: "idown-test/1",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Glibc
 import Synchronization
 import Testing
 import iDownState
@@ -76,6 +77,40 @@ struct SegmentWriterTests {
             #expect(await writer.flush() == nil)
             #expect(writer.writtenEnd == 528 << 10 && listener.verdicts == [nil])
             try place.expect { $0 == [UInt8](repeating: 7, count: 528 << 10) }
+        }
+    }
+
+    @Test func `the transfer thread writes itself if its own disk is quick`()
+        async throws
+    {
+        try await withPlace { place in
+            let lane = try #require(place.part.bytes)
+            let device = try #require(lane.device)
+            let writer = SegmentWriter(place.part, from: 0, to: nil)
+            func append() {
+                for _ in 0..<16 {
+                    let step = chunk.withUnsafeBytes { writer.append($0, onThreadOf: device) }
+                    #expect(step == .done)
+                }
+            }
+            place.door.signal()
+            append()
+            #expect(writer.writtenEnd == 256 << 10)
+            lane.here { usleep(2_000) }
+            #expect(!lane.isQuick)
+            append()
+            #expect(writer.writtenEnd == 256 << 10 && writer.position == 512 << 10)
+            place.door.signal()
+            #expect(await writer.flush() == nil)
+            // Another disk's thread would hang with this one.
+            lane.here {}
+            for _ in 0..<16 {
+                let step = chunk.withUnsafeBytes { writer.append($0, onThreadOf: device + 1) }
+                #expect(step == .done)
+            }
+            #expect(writer.writtenEnd == 512 << 10)
+            place.door.signal()
+            #expect(await writer.flush() == nil)
         }
     }
 

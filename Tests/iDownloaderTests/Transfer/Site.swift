@@ -120,7 +120,7 @@ func withSite<Value>(
     try await withGivenFolder(folder) { folder in
         let pool = try TransferPool(faults: curlFaults?.strikes)
         let engine = Engine(
-            pool: pool,
+            drivers: TransferDrivers(pool),
             fileSystem: FileSystem(faults: faults),
             network: network,
             userAgent: "idown-test/1",
