@@ -28,9 +28,9 @@ enum Query: String, CaseIterable {
     /// At most 300 rows, the most that callers ask about; so does `someHeld`.
     case someInBackOff = "SELECT id FROM task WHERE hold = 'retry' LIMIT 300"
     case someHeld = "SELECT id FROM task WHERE hold NOT IN ('queue', 'retry') LIMIT 300"
-    case inBackOff = "SELECT id, retryAt FROM task WHERE hold = 'retry' ORDER BY retryAt, id"
+    case inBackOff = "SELECT id FROM task WHERE hold = 'retry' ORDER BY retryAt, id"
     case running = """
-        SELECT id, priority, startOrder FROM task WHERE state = 'downloading' ORDER BY startOrder
+        SELECT id FROM task WHERE state = 'downloading' ORDER BY priority, startOrder DESC
         """
     case withIntent = "SELECT id FROM task WHERE intent IS NOT NULL"
     case withPublication = "SELECT id FROM task WHERE intent = 'publish'"

@@ -70,12 +70,6 @@ extension StoreAccess {
         try ids(.someInBackOff).count + ids(.someHeld).count
     }
 
-    /// Returns the tasks in back-off with the times of their next tries, the earliest first.
-    package func tasksInBackOff() throws(StoreFailure) -> [(id: TaskID, at: WallTime)] {
-        try values(.inBackOff) { row in
-            TaskID(rawValue: integer(row, 0)).map { id in
-                (id: id, at: WallTime(microseconds: integer(row, 1)))
-            }
-        }
-    }
+    /// Returns the tasks in back-off, the one with the earliest next try first.
+    package func tasksInBackOff() throws(StoreFailure) -> [TaskID] { try ids(.inBackOff) }
 }

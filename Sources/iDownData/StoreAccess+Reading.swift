@@ -216,15 +216,8 @@ extension StoreAccess {
         return all.sorted()
     }
 
-    /// Returns the downloading tasks, in the order of their starts.
-    package func running() throws(StoreFailure) -> [Scheduler.Running] {
-        try values(.running) { row in
-            TaskID(rawValue: integer(row, 0)).map { id in
-                let priority = Int32(clamping: integer(row, 1))
-                return Scheduler.Running(id: id, priority: priority, startOrder: integer(row, 2))
-            }
-        }
-    }
+    /// Returns the downloading tasks, the last-started of the lowest priority first.
+    package func running() throws(StoreFailure) -> [TaskID] { try ids(.running) }
 
     /// Returns the tasks with an intent, whose files must still be published, removed or discarded,
     /// in order of ids.

@@ -61,8 +61,8 @@ final class Holds {
             self.hasComeBack = false
             await settle(in: coordinator) { transaction, surroundings in
                 let released = try surroundings.lifted.flatMap { try transaction.held(by: $0) }
-                let missed = hasComeBack ? try transaction.tasksInBackOff().map(\.id) : []
-                let interrupted = try transaction.running().map(\.id)
+                let missed = hasComeBack ? try transaction.tasksInBackOff() : []
+                let interrupted = try transaction.running()
                 return released.map { ($0, .released) } + missed.map { ($0, .networkBack) }
                     + interrupted.map { ($0, nil) }
             }
@@ -82,7 +82,7 @@ final class Holds {
         isAsleep = true
         coordinator.log.info("the computer goes to sleep")
         do {
-            try await coordinator.commitChanges(of: { try $0.running().map(\.id) }) {
+            try await coordinator.commitChanges(of: { try $0.running() }) {
                 $0.apply(.displaced, at: .distantPast, jitter: 0)
             }
         } catch {

@@ -111,11 +111,11 @@ final class Restart {
         let (restored, unreadable): ([Restored], [TaskID]) = try await coordinator.commit {
             transaction in
             // A running task that cannot be read would keep its slot for ever, so it fails.
-            let unreadable = try transaction.running().map(\.id).filter { id in
+            let unreadable = try transaction.running().filter { id in
                 try transaction.failIfUnreadable(id)
             }
             let ids =
-                try transaction.running().map(\.id) + transaction.tasksInBackOff().map(\.id)
+                try transaction.running() + transaction.tasksInBackOff()
                 + Hold.byTheWorld.flatMap { try transaction.held(by: $0) }
             let changes = try ids.flatMap { id in
                 try transaction.changeIfReadable(id) {

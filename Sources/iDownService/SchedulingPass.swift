@@ -71,7 +71,7 @@ final class SchedulingPass: Sendable {
         }
         let slots = terms.slots
         var admission = Admission(transaction, terms.surroundings(), at: terms.date())
-        let running = try transaction.running().filter { !terms.uncounted.contains($0.id) }
+        let running = try transaction.running().filter { !terms.uncounted.contains($0) }
         var order = terms.firstOrder
         var changes: [Change] = []
         while true {
@@ -114,7 +114,7 @@ final class SchedulingPass: Sendable {
             }
             guard isComplete else { continue }
             let fetching =
-                running.count { !terms.arrived.contains($0.id) }
+                running.count { !terms.arrived.contains($0) }
                 + changes.count { $0.starts && (terms.ahead[$0.after.id] ?? nil) == nil }
             let finished = running.count + changes.count(where: \.starts) - fetching
             let next = try next(min(finished, slots - fetching), &admission)

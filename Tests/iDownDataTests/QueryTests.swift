@@ -37,7 +37,7 @@ import iDownState
         }
     }
 
-    @Test(arguments: [Query.inQueue, .inQueueExcluding, .held, .inState, .running, .unfinished])
+    @Test(arguments: [Query.inQueue, .inQueueExcluding, .held, .inState, .unfinished])
     func `the index also gives the order`(query: Query) async throws {
         try await withStore { store in
             let plan = try await store.commit { transaction in

@@ -2,18 +2,6 @@
 
 /// Decides which tasks have the slots: by priority, then in the order in which they were added.
 package enum Scheduler {
-    package struct Running: Hashable, Sendable {
-        package let id: TaskID
-        package let priority: Int32
-        package let startOrder: Int64
-
-        package init(id: TaskID, priority: Int32, startOrder: Int64) {
-            self.id = id
-            self.priority = priority
-            self.startOrder = startOrder
-        }
-    }
-
     package enum Decision: Hashable, Sendable {
         case start(TaskID)
         case displace(TaskID)
@@ -26,18 +14,12 @@ package enum Scheduler {
     ///
     /// - Parameters:
     ///   - slots: how many tasks may run.
-    ///   - running: the tasks that run.
+    ///   - running: the tasks that run, the last-started of the lowest priority first.
     ///   - candidates: tasks that may start, best first; at most `slots` are read.
     /// - Returns: starts or displacements, in the order to carry them out.
-    package static func decide(slots: Int, running: [Running], candidates: [TaskID]) -> [Decision] {
+    package static func decide(slots: Int, running: [TaskID], candidates: [TaskID]) -> [Decision] {
         let surplus = running.count - slots
-        guard surplus <= 0 else {
-            return
-                running
-                .sorted { ($0.priority, -$0.startOrder) < ($1.priority, -$1.startOrder) }
-                .prefix(surplus)
-                .map { .displace($0.id) }
-        }
+        guard surplus <= 0 else { return running.prefix(surplus).map { .displace($0) } }
         return candidates.prefix(-surplus).map { .start($0) }
     }
 }
