@@ -335,7 +335,7 @@ extension EasyTransfer {
             wasIntruder = true
             return false
         }
-        return admits(SocketAddress(text) ?? .other(family: AF_UNSPEC))
+        return admits(SocketAddress(text) ?? .other)
     }
 
     /// Whether the connection has served another request and still holds bytes.

@@ -23,13 +23,14 @@ import Testing
         #expect(clock.reuse(at: awakening + .seconds(seconds)) == reuse)
     }
 
-    @Test func `another network is told by its addresses, and a container's link is none`() {
-        let local = SocketAddress.ipv4(192, 168, 1, 5)
-        let link = SocketAddress.ipv6([0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [1])
+    @Test func `another network is told by its addresses, and a container's link is none`() throws {
+        let local = try #require(SocketAddress("192.168.1.5"))
+        let link = try #require(SocketAddress("fe80::1"))
+        let other = try #require(SocketAddress("10.8.0.2"))
         #expect(!Engine.isOtherNetwork([local], [local]))
         #expect(!Engine.isOtherNetwork([local], [local, link]))
         #expect(!Engine.isOtherNetwork([local, link], [local]))
-        #expect(Engine.isOtherNetwork([local], [local, .ipv4(10, 8, 0, 2)]))
+        #expect(Engine.isOtherNetwork([local], [local, other]))
         #expect(Engine.isOtherNetwork([local], []))
     }
 }

@@ -25,7 +25,7 @@ import iDownloader
                 """
             var network = NetworkConfiguration()
             network.reach = { address in
-                [.ipv4(127, 0, 0, 2), .ipv4(127, 0, 0, 3)].contains(address)
+                [SocketAddress("127.0.0.2"), SocketAddress("127.0.0.3")].contains(address)
                     ? .beyond : address.reach
             }
             let local = network
