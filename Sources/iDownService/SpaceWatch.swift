@@ -59,18 +59,9 @@ final class SpaceWatch {
         guard let held else { return true }
         let directories = fullDirectories.union(held.map(\.request.directory))
         let (measured, stuck) = await measure(directories, in: coordinator)
-        let free = Dictionary(measured.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
         // Tasks on a disk that does not answer would only hang, and take slots from others.
         let askable = held.filter { !stuck.contains($0.request.directory) }
-        let waiters = askable.map { record in
-            SpacePolicy.Waiter(
-                id: record.id,
-                // If a folder cannot be looked at, the task's transfer reports what is wrong.
-                device: measured[record.request.directory]?.device ?? .max,
-                neededSpace: record.failure?.neededSpace ?? 0
-            )
-        }
-        let released = SpacePolicy.released(waiters, free: free)
+        let released = SpacePolicy.released(askable, into: measured)
         if !released.isEmpty {
             coordinator.log.notice("there is room again for \(released.count) tasks")
             await coordinator.holds.settle(in: coordinator) { _, _ in

@@ -12,40 +12,29 @@ package enum SpacePolicy {
         return overflow ? .max : sum
     }
 
-    /// A task that waits for disk space.
-    package struct Waiter: Hashable, Sendable {
-        package let id: TaskID
-        /// The device number of the file system, from stat(2).
-        package let device: UInt64
-        /// How many bytes must be free, the reserve included; 0 or more.
-        package let neededSpace: Int64
-
-        package init(id: TaskID, device: UInt64, neededSpace: Int64) {
-            self.id = id
-            self.device = device
-            self.neededSpace = max(0, neededSpace)
-        }
-    }
-
     /// Chooses the waiting tasks whose files fit together.
     ///
     /// A task that needs too much does not keep smaller ones behind it waiting.
     ///
     /// - Parameters:
-    ///   - waiters: the tasks, best first.
-    ///   - free: the free bytes of each file system. Where one is missing, its tasks are released,
-    ///     so that their transfers find out what is wrong with it.
+    ///   - waiting: the tasks, best first.
+    ///   - folders: the device number of each folder's file system and its free bytes. Where a
+    ///     folder is missing, its tasks are released, so that their transfers find out what is
+    ///     wrong with it.
     /// - Returns: the tasks that may continue, in the same order.
-    package static func released(_ waiters: [Waiter], free: [UInt64: Int64]) -> [TaskID] {
-        var free = free
-        var released: [TaskID] = []
-        for waiter in waiters {
-            if let room = free[waiter.device] {
-                guard room >= waiter.neededSpace else { continue }
-                free[waiter.device] = room - max(0, waiter.neededSpace - reserve)
-            }
-            released.append(waiter.id)
+    package static func released(
+        _ waiting: [TaskRecord],
+        into folders: [String: (device: UInt64, bytes: Int64)]
+    ) -> [TaskID] {
+        var free = Dictionary(folders.values.map { ($0.device, $0.bytes) }) { min($0, $1) }
+        let released = waiting.filter { task in
+            let needed = max(0, task.failure?.neededSpace ?? 0)
+            guard let device = folders[task.request.directory]?.device, let room = free[device]
+            else { return true }
+            guard room >= needed else { return false }
+            free[device] = room - max(0, needed - reserve)
+            return true
         }
-        return released
+        return released.map(\.id)
     }
 }

@@ -7,12 +7,21 @@ import iDownState
     private static let reserve = SpacePolicy.reserve
 
     private func released(_ rows: [(UInt64, Int64)], free: [UInt64: Int64]) -> [Int64] {
-        let waiters = rows.enumerated().compactMap { index, row in
-            TaskID(rawValue: Int64(index) + 1).map {
-                SpacePolicy.Waiter(id: $0, device: row.0, neededSpace: row.1)
+        let waiting = rows.enumerated().compactMap { index, row in
+            TaskID(rawValue: Int64(index) + 1).map { id in
+                let request = TaskRequest(url: "http://a/f", directory: "/\(row.0)")
+                var task = TaskRecord(
+                    id: id,
+                    request: request,
+                    createdAt: WallTime(microseconds: 0)
+                )
+                task.failure = Failure(.fileNoSpace, "", neededSpace: row.1)
+                return task
             }
         }
-        return SpacePolicy.released(waiters, free: free).map(\.rawValue)
+        let folders = free.map { ("/\($0.key)", (device: $0.key, bytes: $0.value)) }
+        return SpacePolicy.released(waiting, into: Dictionary(uniqueKeysWithValues: folders))
+            .map(\.rawValue)
     }
 
     @Test func `who fits goes on, to the last byte`() {
