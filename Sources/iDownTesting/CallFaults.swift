@@ -38,6 +38,11 @@ package final class CallFaults: Sendable {
         plan.withLock { _ = $0.failing.insert($0.calls + count + 1) }
     }
 
+    /// Makes one call fail, the one after the next `count` calls, and none that was to fail before.
+    package func failOnly(after count: Int) {
+        plan.withLock { $0.failing = [$0.calls + count + 1] }
+    }
+
     /// Counts a call; returns the error with which it is to fail, or nil.
     package func next() -> Int32? {
         let isChosen = plan.withLock { plan in

@@ -120,7 +120,7 @@ import iDownloader
     func `a sweep pauses what has not yet looked whether it has its name, and has not`(
         name: String
     ) async throws {
-        let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: 1)
+        let faults = FaultPlan(failing: 1, with: EIO, times: 1)
         let gate = FaultServer.Gate()
         try await withUntoldPublication(
             .waiting(.queue),
@@ -148,9 +148,9 @@ import iDownloader
         }
     }
 
-    @Test(arguments: [iDownloader.FaultPlan.Manner.refused, .answerLost])
+    @Test(arguments: [FaultPlan.Manner.refused, .answerLost])
     func `a small file that is seen under its name counts, although it could not be made to last`(
-        manner: iDownloader.FaultPlan.Manner
+        manner: FaultPlan.Manner
     ) async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
@@ -162,11 +162,11 @@ import iDownloader
             }
             return try #require(try await hub.record(id))
         }
-        let plan = iDownloader.FaultPlan()
+        let plan = FaultPlan()
         _ = try await withHub(fileFaults: plan) { try await download($0) }
         var seen = 0
         for call in 1...plan.calls {
-            let faults = iDownloader.FaultPlan(failing: call, manner: manner)
+            let faults = FaultPlan(failing: call, manner: manner)
             try await withHub(fileFaults: faults) { hub in
                 let record = try await download(hub)
                 guard record.state == .failed, hub.names.contains("a") else { return }
@@ -224,7 +224,7 @@ import iDownloader
     }
 
     @Test func `as long as that is not known, nothing is deleted`() async throws {
-        let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: .max / 2)
+        let faults = FaultPlan(failing: 1, with: EIO, times: .max / 2)
         try await withUntoldPublication(.failed, faults) { hub, id, _ throws in
             await #expect(throws: Refusal.publishing) {
                 try await hub.coordinator.carryOut(.remove, on: id)

@@ -83,7 +83,7 @@ import iDownloader
 
     @Test func `where it is not known yet whether it has, the next try finds out`() async throws {
         // The look of the start fails, and nothing else.
-        let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: 1)
+        let faults = FaultPlan(failing: 1, with: EIO, times: 1)
         try await withUntoldPublication(.waiting(.queue), faults) { hub, id, server throws in
             try await hub.announced.wait(for: id, .completed)
             #expect(hub.names == ["b"])
@@ -188,7 +188,7 @@ import iDownloader
 
     @Test func `a task whose open publication cannot be carried out refuses verbs`() async throws {
         // Every call into the file system fails while the list is restored.
-        let faults = iDownloader.FaultPlan(failing: 1, with: EIO, times: .max / 2)
+        let faults = FaultPlan(failing: 1, with: EIO, times: .max / 2)
         try await withHub(fileFaults: faults) { store, files in
             try await store.insert(url: "http://127.0.0.1:9/a", directory: files) { record in
                 record.state = .downloading
@@ -207,7 +207,7 @@ import iDownloader
     }
 
     @Test func `a folder that cannot be opened at the start costs no progress`() async throws {
-        let faults = iDownloader.FaultPlan(failing: 1, with: EACCES, times: .max / 2)
+        let faults = FaultPlan(failing: 1, with: EACCES, times: .max / 2)
         let segments = SegmentMap([ByteRange(first: 0, length: 1000)].compactMap(\.self))
         try await withHub(fileFaults: faults) { store, files in
             try await store.insert(url: "http://127.0.0.1:9/a", directory: files) { record in

@@ -93,7 +93,7 @@ import iDownloader
 
     /// Runs `body` with a paused task that has a partial file, and nothing else going on.
     private func withPausedPart(
-        fileFaults: iDownloader.FaultPlan? = nil,
+        fileFaults: FaultPlan? = nil,
         _ body: (Hub, CallFaults, TaskID) async throws -> Void
     ) async throws {
         let faults = CallFaults()
@@ -131,7 +131,7 @@ import iDownloader
 
     @Test func `a task whose old file cannot be deleted tells why it waits`() async throws {
         // The deletion for the cancel, and the one that the resume asks for.
-        let faults = iDownloader.FaultPlan(failing: 1, of: "unlinkat", with: EACCES, times: 2)
+        let faults = FaultPlan(failing: 1, of: "unlinkat", with: EACCES, times: 2)
         try await withPausedPart(fileFaults: faults) { hub, _, id in
             let coordinator = hub.coordinator
             try await coordinator.carryOut(.cancel, on: id)
@@ -154,7 +154,7 @@ import iDownloader
             first.release()
             second.release()
         }
-        let faults = iDownloader.FaultPlan(failing: 1, of: "unlinkat") { number in
+        let faults = FaultPlan(failing: 1, of: "unlinkat") { number in
             if number == 1 { first.stand() } else { second.stand() }
         }
         try await withPausedPart(fileFaults: faults) { hub, _, id in

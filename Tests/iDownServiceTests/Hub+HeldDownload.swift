@@ -11,7 +11,7 @@ import iDownloader
 func withHeldDownload(
     slots: Int = 3,
     faults: CallFaults? = nil,
-    fileFaults: iDownloader.FaultPlan? = nil,
+    fileFaults: FaultPlan? = nil,
     _ body: (Hub, TaskID, FaultServer, ServedFile.Hold) async throws -> Void
 ) async throws {
     let (file, hold) = ServedFile.held()

@@ -15,7 +15,7 @@ import iDownloader
 func withUntoldPublication(
     _ state: TaskState,
     named name: String = "b",
-    _ faults: iDownloader.FaultPlan? = nil,
+    _ faults: FaultPlan? = nil,
     begins: Bool = true,
     gate: FaultServer.Gate? = nil,
     _ body: (Hub, TaskID, FaultServer) async throws -> Void

@@ -136,7 +136,7 @@ func withHub<Value>(
     in folder: String? = nil,
     slots: Int = 3,
     faults: CallFaults? = nil,
-    fileFaults: iDownloader.FaultPlan? = nil,
+    fileFaults: FaultPlan? = nil,
     stateFaults: CallFaults? = nil,
     curlFaults: CallFaults? = nil,
     spaceInterval: Duration = Coordinator.spaceInterval,

@@ -40,7 +40,7 @@ import iDownTesting
     @Test func `whatever call into libdbus fails, the service goes on and the list is right`()
         async throws
     {
-        let plan = DBus.FaultPlan()
+        let plan = CallFaults()
         try await withService(busFaults: plan) { scene in
             // The first of all brings up what is needed once.
             try await scenario(scene, 0)
@@ -49,7 +49,7 @@ import iDownTesting
             let calls = plan.calls - before
             #expect(calls > 30)
             for number in 1...calls {
-                plan.failNext(number)
+                plan.failOnly(after: number - 1)
                 try await scenario(scene, number)
             }
             #expect(try await scene.client.taskCount() == 0)

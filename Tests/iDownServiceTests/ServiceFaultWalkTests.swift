@@ -15,7 +15,7 @@ import iDownloader
 @Suite(.timeLimit(.minutes(5))) struct ServiceFaultWalkTests {
     /// Where calls leave Swift, or the process; each counts its own.
     private struct Faults: Sendable {
-        var files: iDownloader.FaultPlan?
+        var files: FaultPlan?
         var state: CallFaults?
         var curl: CallFaults?
         var commits: CallFaults?
@@ -137,7 +137,7 @@ import iDownloader
         async throws
     {
         try await withHost { server in
-            let plan = iDownloader.FaultPlan()
+            let plan = FaultPlan()
             try await walk(server, Faults(files: plan), "no fault")
             #expect(plan.calls > 40)
             for call in 1...plan.calls {

@@ -44,7 +44,7 @@ struct ServiceScene {
 ///   - body: what is tried with it.
 /// - Throws: what `body` throws, and what keeps the service from starting.
 func withService(
-    busFaults: DBus.FaultPlan? = nil,
+    busFaults: CallFaults? = nil,
     faults: CallFaults = CallFaults(),
     _ body: (ServiceScene) async throws -> Void
 ) async throws {
@@ -57,7 +57,10 @@ func withService(
                 now: .someTime,
                 commitFaults: faults.strikes
             ).store
-            let connection = try await Connection.open(.address(bus.address), faults: busFaults)
+            let connection = try await Connection.open(
+                .address(bus.address),
+                faults: busFaults?.strikes
+            )
             let pool = try TransferPool()
             let engine = Engine(drivers: TransferDrivers(pool), userAgent: "test")
             let coordinator = Coordinator(

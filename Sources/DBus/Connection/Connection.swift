@@ -44,7 +44,7 @@ public actor Connection {
 
     isolated deinit { link?.close() }
 
-    private init(executor: QueueExecutor, faults: FaultPlan?) {
+    private init(executor: QueueExecutor, faults: (@Sendable () -> Bool)?) {
         self.executor = executor
         pendingCalls = PendingCalls(executor.loop)
         libdbus = LibDBusCalls(faults: faults)
@@ -74,7 +74,7 @@ public actor Connection {
         _ bus: BusAddress,
         on executor: QueueExecutor? = nil,
         within limit: Duration = .seconds(25),
-        faults: FaultPlan?
+        faults: (@Sendable () -> Bool)?
     ) async throws(BusError) -> Connection {
         let executor = if let executor { executor } else { try QueueExecutor() }
         let connection = Connection(executor: executor, faults: faults)

@@ -7,8 +7,8 @@ import iDownTesting
 
 @Suite(.timeLimit(.minutes(5))) struct FaultTests {
     /// One scenario that uses every border function: connect, export, call, be called, signal.
-    private func scenario(_ bus: PrivateBus, faults: FaultPlan) async throws {
-        let service = try await Connection.open(.address(bus.address), faults: faults)
+    private func scenario(_ bus: PrivateBus, faults: CallFaults) async throws {
+        let service = try await Connection.open(.address(bus.address), faults: faults.strikes)
         do {
             try await service.export([sample()], at: samplePath)
             let proxy = Proxy(service, await service.uniqueName, samplePath, sampleInterface)
@@ -38,12 +38,12 @@ import iDownTesting
 
     @Test func `whichever call into libdbus fails, nothing traps and nothing hangs`() async throws {
         try await withPrivateBus { bus in
-            let counting = FaultPlan()
+            let counting = CallFaults()
             try await scenario(bus, faults: counting)
             #expect(counting.calls > 40)
             for n in 1...counting.calls + 5 {
                 do {
-                    try await scenario(bus, faults: FaultPlan(failing: n))
+                    try await scenario(bus, faults: CallFaults(failing: [n]))
                 } catch let error as BusError {
                     #expect(error.name.rawValue.hasPrefix("org.freedesktop.DBus.Error."), "\(n)")
                 }
