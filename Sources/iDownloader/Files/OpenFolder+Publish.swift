@@ -4,33 +4,7 @@ import CLinux
 import Glibc
 package import iDownState
 
-/// How far the publication of a file has come, by the names in its folder.
-package enum PublicationState: Hashable, Sendable {
-    /// The file has its partial name only.
-    case unpublished
-    /// The file has its final name; with `partRemains`, its partial name too.
-    case published(size: Int64, partRemains: Bool)
-    /// The file has neither name.
-    case gone
-}
-
 extension OpenFolder {
-    /// Returns which names the file has now, so that an interrupted publication can be completed.
-    package func publicationState(
-        of file: LocalFile,
-        as name: String
-    ) throws(FileError) -> PublicationState {
-        let part = try status(of: file.partName).flatMap { isRecorded($0, as: file) ? $0 : nil }
-        if let final = try status(of: name), isRecorded(final, as: file),
-            // A file with both names is one inode. On FAT, two files made within two seconds have
-            // the same mark.
-            part == nil || part?.identity == final.identity
-        {
-            return .published(size: final.size, partRemains: part != nil)
-        }
-        return part == nil ? .gone : .unpublished
-    }
-
     /// Gives the complete file its final name and never replaces another file.
     ///
     /// If another program replaces the file between the check and the rename, its file is renamed,
@@ -40,16 +14,13 @@ extension OpenFolder {
     ///   `vanished` or `notOurs` if the file does not have its partial name; `otherDrive` if the
     ///   file was made on another file system.
     package func publish(_ file: LocalFile, as name: String) throws(FileError) {
-        switch try publicationState(of: file, as: name) {
-        case .published(_, let partRemains):
-            // A publication by hard link was interrupted before the partial name was removed.
-            if partRemains { try fileSystem.unlink(file.partName, in: number) }
-        case .gone:
+        let (size, hasPart) = try settle(file, as: name)
+        guard size == nil else { return }
+        guard hasPart else {
             if isElsewhere(file) { throw .otherDrive }
             throw try status(of: file.partName) == nil ? .vanished : .notOurs
-        case .unpublished:
-            try move(file.partName, to: name, in: self)
         }
+        try move(file.partName, to: name, in: self)
     }
 
     /// Completes an interrupted publication if the file already has its final name.
@@ -57,12 +28,28 @@ extension OpenFolder {
     /// - Returns: the size of the file in bytes, once its name is durable; nil if it does not have
     ///   the name.
     package func endPublication(of file: LocalFile, as name: String) throws(FileError) -> Int64? {
-        guard case .published(let size, let partRemains) = try publicationState(of: file, as: name)
-        else { return nil }
-        // A publication by hard link was interrupted before the partial name was removed.
-        if partRemains { try fileSystem.unlink(file.partName, in: number) }
+        guard let size = try settle(file, as: name).size else { return nil }
         try synchronize()
         return size
+    }
+
+    /// Removes the partial name of a file that has its final name too, because a publication by
+    /// hard link was interrupted.
+    ///
+    /// - Returns: the size of the file if it has its final name, else nil; and whether it has its
+    ///   partial name.
+    private func settle(
+        _ file: LocalFile,
+        as name: String
+    ) throws(FileError) -> (size: Int64?, hasPart: Bool) {
+        let part = try status(of: file.partName).flatMap { isRecorded($0, as: file) ? $0 : nil }
+        guard let final = try status(of: name), isRecorded(final, as: file),
+            // A file with both names is one inode. On FAT, two files made within two seconds have
+            // the same mark.
+            part == nil || part?.identity == final.identity
+        else { return (nil, part != nil) }
+        if part != nil { try fileSystem.unlink(file.partName, in: number) }
+        return (final.size, false)
     }
 
     /// Moves a file to a free name in this folder, or in another one of the same file system, and never

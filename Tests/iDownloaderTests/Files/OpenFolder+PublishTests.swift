@@ -120,7 +120,7 @@ import iDownloader
             let folder = try OpenFolder(path, fileSystem: FileSystem())
             let file = try makePart("a", "bytes", in: folder)
             #expect(unlink(path + "/a.part") == 0)
-            #expect(try folder.publicationState(of: file, as: "a") == .gone)
+            #expect(try folder.endPublication(of: file, as: "a") == nil)
             #expect(throws: FileError.self) { try folder.publish(file, as: "a") }
         }
     }
@@ -129,12 +129,12 @@ import iDownloader
         try await withTemporaryFolder { path throws in
             let folder = try OpenFolder(path, fileSystem: FileSystem())
             let file = try makePart("a", "bytes", in: folder)
-            #expect(try folder.publicationState(of: file, as: "a") == .unpublished)
+            #expect(try folder.endPublication(of: file, as: "a") == nil)
+            #expect(names(in: path) == ["a.part"])
             try folder.publish(file, as: "a")
-            let state = try folder.publicationState(of: file, as: "a")
-            #expect(state == .published(size: 5, partRemains: false))
+            #expect(try folder.endPublication(of: file, as: "a") == 5)
             try folder.publish(file, as: "a")
-            #expect(try folder.publicationState(of: file, as: "a") == state)
+            #expect(try folder.endPublication(of: file, as: "a") == 5)
         }
     }
 
@@ -143,9 +143,10 @@ import iDownloader
             let folder = try OpenFolder(path, fileSystem: FileSystem())
             let file = try makePart("a", "bytes", in: folder)
             #expect(link(path + "/a.part", path + "/a") == 0)
-            let state = try folder.publicationState(of: file, as: "a")
-            #expect(state == .published(size: 5, partRemains: true))
             try folder.publish(file, as: "a")
+            #expect(names(in: path) == ["a"])
+            #expect(link(path + "/a", path + "/a.part") == 0)
+            #expect(try folder.endPublication(of: file, as: "a") == 5)
             #expect(names(in: path) == ["a"])
         }
     }
