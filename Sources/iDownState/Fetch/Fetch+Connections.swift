@@ -55,16 +55,9 @@ extension Fetch {
     ///
     /// - Parameters:
     ///   - id: the connection, whose head is judged.
-    ///   - status: the status of its answer.
-    ///   - isOfHomeHost: whether the answer comes from the host of the task's own URL.
     ///   - now: a reading of a clock that only goes forward.
     /// - Returns: the steps to take instead.
-    package mutating func turnAway(
-        _ id: Int,
-        status: Int,
-        isOfHomeHost: Bool,
-        at now: Duration
-    ) -> [Requests.Step] {
+    package mutating func turnAway(_ id: Int, at now: Duration) -> [Requests.Step] {
         guard let connection = requests[id], let judgement = connection.judgement else { return [] }
         switch judgement {
         case .redirect(let location):
@@ -78,7 +71,7 @@ extension Fetch {
             content.dislikesIfRange()
             return [connect(connection.route.asking(ask), .samePlace, at: now)]
         case .fail(let failure):
-            return refuse(connection, failure, status: status, isOfHomeHost: isOfHomeHost, at: now)
+            return refuse(connection, failure, at: now)
         case .begin, .resume, .compare, .prove, .check, .complete, .askAgain:
             // The server serves no ranges after all, or has another version than the stored one.
             if !dropSource(of: connection) { requests.joining?.close() }
@@ -89,10 +82,10 @@ extension Fetch {
     private mutating func refuse(
         _ connection: Requests.Connection,
         _ failure: Failure,
-        status: Int,
-        isOfHomeHost: Bool,
         at now: Duration
     ) -> [Requests.Step] {
+        let status = connection.answer?.facts.status ?? 0
+        let isOfHomeHost = connection.answer?.host == request.origin
         let isRefusal = [403, 429, 503].contains(status)
         if !isRefusal, dropSource(of: connection) { return [] }
         // The link may work only once: the task's own URL may redirect to another.

@@ -481,12 +481,7 @@ extension Conversation {
         guard case .resume(let version) = judgement, case .part(let range, _) = connection.route.ask
         else {
             dropBody(of: connection)
-            let steps = attempt.fetch.turnAway(
-                connection.number,
-                status: connection.sink.head?.facts.status ?? 0,
-                isOfHomeHost: connection.hop.isOfHomeHost,
-                at: now
-            )
+            let steps = attempt.fetch.turnAway(connection.number, at: now)
             return perform(steps, for: connection)
         }
         attempt.fetch.headFits(connection.number, at: now)

@@ -291,10 +291,12 @@ struct ConnectionWorld {
         store(id, from: range.first)
     }
 
-    private mutating func judged(_ id: Int, _ judgement: Judgement) {
+    private mutating func judged(_ id: Int, _ judgement: Judgement, status: Int = 206) {
         guard let route = fetch.requests[id]?.route else { return }
-        let facts = Self.part(nil, of: total)
-        let host = Origin(scheme: "https", host: "\(route.source).example", port: 443)
+        var facts = Self.part(nil, of: total)
+        facts.status = status
+        let name = workers[id]?.isFresh == false ? "signed" : "\(route.source)"
+        let host = Origin(scheme: "https", host: "\(name).example", port: 443)
         let answer = Fetch.Answer(facts, on: route, at: host)
         fetch.requests.judged(id, judgement, answer)
     }
@@ -306,9 +308,8 @@ struct ConnectionWorld {
     }
 
     private mutating func turnAway(_ id: Int, _ judgement: Judgement, status: Int) {
-        let isHome = workers[id]?.isFresh ?? true
-        judged(id, judgement)
-        let steps = fetch.turnAway(id, status: status, isOfHomeHost: isHome, at: now)
+        judged(id, judgement, status: status)
+        let steps = fetch.turnAway(id, at: now)
         workers[id] = nil
         fetch.requests.closed(id)
         carryOut(steps)

@@ -36,10 +36,17 @@ import Testing
     }
 
     /// The head of a connection turned out to be this.
-    private static func judge(_ fetch: inout Fetch, _ id: Int, _ judgement: Judgement) {
-        let facts = ResponseFacts(status: 0)
+    private static func judge(
+        _ fetch: inout Fetch,
+        _ id: Int,
+        _ judgement: Judgement,
+        status: Int = 0,
+        isHome: Bool = true
+    ) {
+        let facts = ResponseFacts(status: status)
         let route = Requests.Route(.whole, as: id == 1 ? .lead : .gap, from: 0)
-        let answer = Fetch.Answer(facts, on: route, at: host)
+        let other = Origin(scheme: "https", host: "other.example", port: 443)
+        let answer = Fetch.Answer(facts, on: route, at: isHome ? host : other)
         fetch.requests.judged(id, judgement, answer)
     }
 
@@ -175,13 +182,8 @@ import Testing
 
     @Test(arguments: heads) func `a head that does not fit has its steps and sources`(head: Head) {
         var fetch = Self.fetch(of: head.source)
-        Self.judge(&fetch, 2, head.judgement)
-        let steps = fetch.turnAway(
-            2,
-            status: head.status,
-            isOfHomeHost: head.isHome,
-            at: .seconds(1)
-        )
+        Self.judge(&fetch, 2, head.judgement, status: head.status, isHome: head.isHome)
+        let steps = fetch.turnAway(2, at: .seconds(1))
         fetch.requests.closed(2)
         #expect(steps.map(Self.word) == head.steps)
         #expect(fetch.partSources == head.sources)
@@ -193,7 +195,7 @@ import Testing
         let route = try #require(fetch.requests[2]?.route)
         #expect(route.ask.ifRange == "\"a\"")
         Self.judge(&fetch, 2, .askAgain(route.ask.unconditional, Self.known))
-        let steps = fetch.turnAway(2, status: 200, isOfHomeHost: true, at: .seconds(1))
+        let steps = fetch.turnAway(2, at: .seconds(1))
         guard case .connect(3, let again, .samePlace) = try #require(steps.first) else {
             Issue.record("\(steps)")
             return
@@ -207,22 +209,22 @@ import Testing
         var last = 2
         for _ in 0..<Requests.mostRedirects {
             Self.judge(&fetch, last, .redirect(to: "/b"))
-            let steps = fetch.turnAway(last, status: 302, isOfHomeHost: true, at: .seconds(1))
+            let steps = fetch.turnAway(last, at: .seconds(1))
             fetch.requests.closed(last)
             guard case .connect(let next, _, _) = try #require(steps.first) else { return }
             last = next
         }
         Self.judge(&fetch, last, .redirect(to: "/b"))
-        let steps = fetch.turnAway(last, status: 302, isOfHomeHost: true, at: .seconds(1))
+        let steps = fetch.turnAway(last, at: .seconds(1))
         #expect(steps == [])
     }
 
     @Test func `the task's own URL is asked once where a link has expired`() {
         var fetch = Self.fetch()
-        Self.judge(&fetch, 2, .fail(.status(410)))
-        _ = fetch.turnAway(2, status: 410, isOfHomeHost: false, at: .seconds(1))
-        Self.judge(&fetch, 3, .fail(.status(410)))
-        let second = fetch.turnAway(3, status: 410, isOfHomeHost: false, at: .seconds(1))
+        Self.judge(&fetch, 2, .fail(.status(410)), status: 410, isHome: false)
+        _ = fetch.turnAway(2, at: .seconds(1))
+        Self.judge(&fetch, 3, .fail(.status(410)), status: 410, isHome: false)
+        let second = fetch.turnAway(3, at: .seconds(1))
         #expect(second == [])
         #expect(fetch.requests.joining?.hasFailedAtHome == true)
     }
@@ -412,7 +414,7 @@ import Testing
         var fetch = Self.fetch()
         #expect(fetch.requests.needsPlanning)
         Self.judge(&fetch, 2, .begin(Self.known))
-        _ = fetch.turnAway(2, status: 200, isOfHomeHost: true, at: .seconds(1))
+        _ = fetch.turnAway(2, at: .seconds(1))
         #expect(fetch.requests.needsPlanning)
         fetch.requests.closed(2)
         #expect(!fetch.requests.needsPlanning)
