@@ -3,7 +3,7 @@
 import Glibc
 import Synchronization
 
-/// Makes the calls into the file system: all pass through ``call(_:_:)``.
+/// Makes the calls into the file system: all pass through ``call(_:on:_:)``.
 ///
 /// It repeats calls that a signal interrupted and turns -1 into a thrown ``FileError``. With a
 /// ``FaultPlan`` it makes the n-th call fail; without one that costs a test for nil.
@@ -18,24 +18,22 @@ package final class FileSystem: Sendable {
         self.observer = observer
     }
 
-    /// Makes one call that takes a name; fails with ENAMETOOLONG if a fault plan allows shorter
-    /// names only.
+    /// Makes one call that returns -1 and sets errno when it fails.
+    ///
+    /// - Parameters:
+    ///   - operation: the name of the function.
+    ///   - name: the name that it takes, if it takes one: a fault plan may allow shorter ones only.
+    ///   - body: makes the call.
+    /// - Returns: what the function returns.
+    /// - Throws: the errno; ENAMETOOLONG for a name that the fault plan does not allow.
     func call<Answer: SignedInteger>(
         _ operation: StaticString,
-        on name: String,
+        on name: String = "",
         _ body: () -> Answer
     ) throws(FileError) -> Answer {
         if let faults, name.utf8.count > faults.longestName {
             throw .system(ENAMETOOLONG, operation)
         }
-        return try call(operation, body)
-    }
-
-    /// Makes one call that returns -1 and sets errno when it fails.
-    func call<Answer: SignedInteger>(
-        _ operation: StaticString,
-        _ body: () -> Answer
-    ) throws(FileError) -> Answer {
         if let errno = observer?.refusal(of: operation) { throw .system(errno, operation) }
         while true {
             let fault = faults?.next(operation)
