@@ -12,17 +12,8 @@ extension Failure {
     ///   - isHostKnown: whether the host has answered the task before; a wrong certificate is then
     ///     more likely that of a network which wants somebody to sign in.
     init(_ outcome: TransferOutcome, hadBody: Bool, isHostKnown: Bool = false) {
-        // Often the words stand in brackets, where a sentence must not end.
-        var words = outcome.message.replacing(". ", with: "; ")
-        if words.hasSuffix(".") { words.removeLast() }
-        // In this order: an earlier one knows more of the cause.
-        let failure =
-            Self.refusalOnTheWay(outcome)
-            ?? Self.failureOfProxy(outcome, words, hadBody: hadBody)
-            ?? Self.failureOfConnection(outcome, words, hadBody: hadBody)
-            ?? Self.failureOfEncryption(outcome, words, isHostKnown: isHostKnown)
-            ?? Self.failureOfAnswer(outcome, words, hadBody: hadBody)
-        self = failure ?? .transient(.networkReset, words + ".")
+        let transfer = BrokenTransfer(outcome: outcome, hadBody: hadBody, isHostKnown: isHostKnown)
+        self = transfer.failure
     }
 
     /// The failure of a connection that ended before a head came.
@@ -39,6 +30,30 @@ extension Failure {
         .serverTruncated,
         "The server's answer ended too early (the compressed body has not begun)."
     )
+}
+
+/// Tells why a transfer broke.
+private struct BrokenTransfer {
+    let outcome: TransferOutcome
+    let hadBody: Bool
+    let isHostKnown: Bool
+
+    var failure: Failure {
+        // In this order: an earlier one knows more of the cause.
+        let failure =
+            refusalOnTheWay ?? failureOfProxy ?? failureOfConnection ?? failureOfEncryption
+            ?? failureOfAnswer
+        return failure ?? .transient(.networkReset, detail)
+    }
+
+    /// libcurl's message, often to stand in brackets, where a sentence must not end.
+    private var words: String {
+        let words = outcome.message.replacing(". ", with: "; ")
+        return words.hasSuffix(".") ? String(words.dropLast()) : words
+    }
+
+    /// libcurl's message as a sentence.
+    private var detail: String { words + "." }
 
     /// OpenSSL's messages when the server does not speak TLS.
     private static let speaksNoTLS = [
@@ -51,28 +66,24 @@ extension Failure {
     private static let endsSSH = ["ssh session: -5,", lacksSFTP]
     private static let lacksSFTP = "Unable to request SFTP"
 
-    /// Makes a failure that happened on this computer.
-    private static func local(_ message: String) -> Failure {
-        transient(.networkReset, "The transfer could not go on on this computer (\(message)).")
+    /// The failure that has happened on this computer.
+    private var failureHere: Failure {
+        let text = "The transfer could not go on on this computer (\(outcome.message))."
+        return .transient(.networkReset, text)
     }
 }
 
-extension Failure {
-    /// Returns the failure to reach the host, or to stay connected; nil for any other outcome.
-    private static func failureOfConnection(
-        _ outcome: TransferOutcome,
-        _ words: String,
-        hadBody: Bool
-    ) -> Failure? {
-        let detail = words + "."
+extension BrokenTransfer {
+    /// The failure to reach the host, or to stay connected; nil for any other outcome.
+    private var failureOfConnection: Failure? {
         switch outcome.result {
         case _ where outcome.isMisfit:
             // The replies may fit together again on a new connection.
             return Failure(.networkReset, detail, isTransient: true)
         case .localFailure:
-            return .local(outcome.message)
+            return failureHere
         case .failedInitialization where !outcome.isFromFileServer:
-            return .local(outcome.message)
+            return failureHere
         case .couldNotResolveHost:
             return Failure(
                 .networkDNS,
@@ -103,13 +114,8 @@ extension Failure {
         }
     }
 
-    /// Returns the failure to make the connection safe; nil for any other outcome.
-    private static func failureOfEncryption(
-        _ outcome: TransferOutcome,
-        _ words: String,
-        isHostKnown: Bool
-    ) -> Failure? {
-        let detail = words + "."
+    /// The failure to make the connection safe; nil for any other outcome.
+    private var failureOfEncryption: Failure? {
         switch outcome.result {
         case .tlsConnect where Self.speaksNoTLS.contains(where: outcome.message.contains):
             return Failure(
@@ -145,16 +151,11 @@ extension Failure {
         }
     }
 
-    /// Returns the failure that the server's answer is; nil for any other outcome.
-    private static func failureOfAnswer(
-        _ outcome: TransferOutcome,
-        _ words: String,
-        hadBody: Bool
-    ) -> Failure? {
-        let detail = words + "."
+    /// The failure that the server's answer is; nil for any other outcome.
+    private var failureOfAnswer: Failure? {
         switch outcome.result {
         case .remoteFileNotFound:
-            return Failure(.serverNotFound, detail + " Check the URL, or \(Self.freshLink)")
+            return Failure(.serverNotFound, detail + " Check the URL, or \(Failure.freshLink)")
         case .remoteAccessDenied:
             // FTP servers answer 550 for a missing folder as well.
             return Failure(outcome.status == 550 ? .serverNotFound : .serverForbidden, detail)
@@ -174,7 +175,7 @@ extension Failure {
         case .unsupportedProtocol, .weirdServerReply, .fileTooLarge:
             return .badResponse("cannot be read (\(words))")
         case .badContentEncoding:
-            return Failure(.serverBadResponse, detail + " Try later, or \(Self.freshLink)")
+            return Failure(.serverBadResponse, detail + " Try later, or \(Failure.freshLink)")
         case .outOfMemory where !hadBody && outcome.firstByteTime > .zero:
             // libcurl passes on whole lines only, so that the two causes cannot be told apart.
             return .transient(
@@ -183,21 +184,17 @@ extension Failure {
                     + " memory left for it."
             )
         case .outOfMemory:
-            return .local(outcome.message)
+            return failureHere
         default: return nil
         }
     }
 }
 
-extension Failure {
+extension BrokenTransfer {
     private static let tellOfCrowds = ["too many", "maximum", "limit", "busy", "try again later"]
 
-    /// Returns the failure if the proxy cannot be used; nil for any other outcome.
-    private static func failureOfProxy(
-        _ outcome: TransferOutcome,
-        _ words: String,
-        hadBody: Bool
-    ) -> Failure? {
+    /// The failure if the proxy cannot be used; nil for any other outcome.
+    private var failureOfProxy: Failure? {
         guard let proxy = outcome.proxy else { return nil }
         switch outcome.proxyStatus {
         case 0, 200..<300: break
@@ -253,16 +250,18 @@ extension Failure {
         }
     }
 
-    /// Returns the failure if the host as a whole refuses; nil for any other outcome.
-    private static func refusalOnTheWay(_ outcome: TransferOutcome) -> Failure? {
+    /// The failure if the host as a whole refuses; nil for any other outcome.
+    private var refusalOnTheWay: Failure? {
         if outcome.wasRefusedAddress {
             return Failure(
                 .serverBadResponse,
                 "A redirect, a metalink or a mirror that another host names leads to this computer or"
-                    + " its local network, which is refused. Check the URL, or \(freshLink)"
+                    + " its local network, which is refused. Check the URL, or \(Failure.freshLink)"
             )
         }
-        if let doubt = outcome.hostKeyDoubt { return Failure(.networkTLS, sentence(on: doubt)) }
+        if let doubt = outcome.hostKeyDoubt {
+            return Failure(.networkTLS, Self.sentence(on: doubt))
+        }
         // FTP's replies from 400 on ask to come again later (RFC 959 section 4.2).
         let isReply: Bool
         switch outcome.result {
