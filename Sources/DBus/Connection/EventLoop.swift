@@ -15,29 +15,14 @@ internal import Synchronization
 final class EventLoop: Sendable {
     typealias Handler = @Sendable () -> Void
 
-    enum Item: Sendable {
-        case job(UnownedJob, QueueExecutor)
-        case body(Handler)
-    }
-
     /// Nanoseconds on a clock that never goes back: clock_gettime(2), CLOCK_MONOTONIC.
     typealias Instant = UInt64
 
-    private struct Watch: Sendable {
-        let descriptor: Int32
-        /// poll(2)'s POLLIN or POLLOUT.
-        let events: Int16
-        var isEnabled: Bool
-        let handler: Handler
-    }
-
     private struct State: Sendable {
-        /// The items posted since the thread last took them.
-        var items: [Item] = []
-        /// The items that the thread interrupted to look at the descriptors, and the next one to
-        /// run; nil if there are none.
-        var rest: (items: [Item], next: Int)?
-        var watches: [Int: Watch] = [:]
+        /// The posted items that have not run yet.
+        var items = Lane<Handler>()
+        /// The watches, with the descriptor and the events as poll(2) takes them.
+        var watches: [Int: (fd: Int32, events: Int16, isEnabled: Bool, handler: Handler)] = [:]
         var timers: [Int: (deadline: Instant, handler: Handler)] = [:]
         var lastID = 0
         /// Whether the thread waits in poll(2), so that a change has to wake it.
@@ -60,6 +45,11 @@ final class EventLoop: Sendable {
             throw .failed("No pipe could be made: \(String(cString: strerror(errno))).")
         }
         waking = (ends[0], ends[1])
+        let reading = ends[0]
+        _ = watch(reading, forReading: true, isEnabled: true) {
+            var bytes: (UInt64, UInt64) = (0, 0)
+            _ = read(reading, &bytes, 16)
+        }
         let context = Unmanaged.passRetained(self)
         var thread = pthread_t()
         let code = pthread_create(&thread, nil, runEventLoop, context.toOpaque())
@@ -78,7 +68,7 @@ final class EventLoop: Sendable {
     var isCurrent: Bool { current.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     /// Runs an item after all items posted before.
-    func post(_ item: Item) { change { $0.items.append(item) } }
+    func post(_ item: @escaping Handler) { change { $0.items.append(item) } }
 
     /// Ends the thread after the items posted so far.
     func end() { change { $0.isEnding = true } }
@@ -102,12 +92,7 @@ final class EventLoop: Sendable {
         let events = Int16(forReading ? POLLIN : POLLOUT)
         return change { state in
             state.lastID += 1
-            state.watches[state.lastID] = Watch(
-                descriptor: descriptor,
-                events: events,
-                isEnabled: isEnabled,
-                handler: handler
-            )
+            state.watches[state.lastID] = (descriptor, events, isEnabled, handler)
             return state.lastID
         }
     }
@@ -164,7 +149,7 @@ extension EventLoop {
     fileprivate func run() {
         current.store(UInt(pthread_self()), ordering: .relaxed)
         while runItems() {
-            for ready in wait() { call(ready) }
+            for id in wait() { call(id) }
         }
         current.store(0, ordering: .relaxed)
     }
@@ -175,60 +160,30 @@ extension EventLoop {
     /// reference to an executor may be in an item, and the executor's end ends the loop.
     private func runItems() -> Bool {
         let start = Self.now
-        while let (items, first) = takeItems() {
-            for index in first..<items.count {
-                switch items[index] {
-                case .job(let job, let executor):
-                    job.runSynchronously(on: executor.asUnownedSerialExecutor())
-                case .body(let body):
-                    body()
-                }
-                // Descriptors get a look after `longestRun`, however many items are left.
-                if index % 8 == 7, index + 1 < items.count, Self.now - start >= Self.longestRun {
-                    state.withLock { $0.rest = (items, index + 1) }
-                    return true
-                }
-            }
-            // Items posted by these items run before the next look at the descriptors.
-            guard !items.isEmpty, Self.now - start < Self.longestRun else { return true }
+        while let item = state.withLock({ $0.items.takeFirst() }) {
+            item()
+            // Descriptors get a look after `longestRun`, however many items are left.
+            if Self.now - start >= Self.longestRun { return true }
         }
-        return false
+        return state.withLock { !$0.isEnding || !$0.items.isEmpty }
     }
 
     /// How long items run before the next look at the descriptors, in nanoseconds.
     private static let longestRun: Instant = 300_000
 
-    /// Returns the interrupted items if there are any, otherwise the posted ones, with the place of
-    /// the first one to run; nil when the thread has to end.
-    private func takeItems() -> (items: [Item], first: Int)? {
-        state.withLock { state in
-            if let (items, next) = state.rest {
-                state.rest = nil
-                return (items, next)
-            }
-            guard !state.items.isEmpty || !state.isEnding else { return nil }
-            defer { state.items = [] }
-            return (state.items, 0)
-        }
-    }
-
-    private enum Ready {
-        case waking
-        case watch(Int)
-        case timer(Int)
-    }
-
     /// Waits until a descriptor or a timer is due; with items to run, it does not wait.
-    private func wait() -> [Ready] {
+    ///
+    /// - Returns: The ids of the watches and timers to call.
+    private func wait() -> [Int] {
         let now = Self.now
-        var entries = [pollfd(fd: waking.read, events: Int16(POLLIN), revents: 0)]
-        var meant: [Ready] = [.waking]
+        var entries: [pollfd] = []
+        var ids: [Int] = []
         let timeout = state.withLock { state -> Int32 in
             for (id, watch) in state.watches where watch.isEnabled {
-                entries.append(pollfd(fd: watch.descriptor, events: watch.events, revents: 0))
-                meant.append(.watch(id))
+                entries.append(pollfd(fd: watch.fd, events: watch.events, revents: 0))
+                ids.append(id)
             }
-            guard state.rest == nil, state.items.isEmpty, !state.isEnding else { return 0 }
+            guard state.items.isEmpty, !state.isEnding else { return 0 }
             state.isSleeping = true
             guard let next = state.timers.values.map(\.deadline).min() else { return -1 }
             guard next > now else { return 0 }
@@ -236,33 +191,23 @@ extension EventLoop {
             return Int32(clamping: (next - now + 999_999) / 1_000_000)
         }
         _ = poll(&entries, nfds_t(entries.count), timeout)
-        var ready: [Ready] = []
-        for (entry, meaning) in zip(entries, meant) where entry.revents != 0 {
-            ready.append(meaning)
-        }
+        var ready: [Int] = []
+        for (entry, id) in zip(entries, ids) where entry.revents != 0 { ready.append(id) }
         return state.withLock { state in
             state.isSleeping = false
             guard !state.timers.isEmpty else { return ready }
             let now = Self.now
             let due = state.timers.filter { $0.value.deadline <= now }
                 .sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
-            return ready + due.map { Ready.timer($0.key) }
+            return ready + due.map { $0.key }
         }
     }
 
-    private func call(_ ready: Ready) {
-        switch ready {
-        case .waking:
-            var bytes: (UInt64, UInt64) = (0, 0)
-            _ = read(waking.read, &bytes, 16)
-        case .watch(let id):
-            // A handler that ran before may have removed this watch.
-            let watch = state.withLock { $0.watches[id] }
-            if let watch, watch.isEnabled { watch.handler() }
-        case .timer(let id):
-            // A handler that ran before may have removed this timer.
-            state.withLock { $0.timers.removeValue(forKey: id) }?.handler()
-        }
+    private func call(_ id: Int) {
+        // A handler that ran before may have removed this watch or timer.
+        let (watch, timer) = state.withLock { ($0.watches[id], $0.timers.removeValue(forKey: id)) }
+        if let watch, watch.isEnabled { watch.handler() }
+        timer?.handler()
     }
 }
 

@@ -17,3 +17,5 @@ package struct Lane<Item> {
         return front.popLast()
     }
 }
+
+extension Lane: Sendable where Item: Sendable {}

@@ -16,11 +16,14 @@ public final class QueueExecutor: SerialExecutor {
     deinit { loop.end() }
 
     /// Enqueues a job after everything that is already waiting.
-    public func enqueue(_ job: consuming ExecutorJob) { loop.post(.job(UnownedJob(job), self)) }
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.post { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
 
     /// Runs a body after everything that is already waiting; the body is isolated to every actor of
     /// this executor.
-    public func post(_ body: @escaping @Sendable () -> Void) { loop.post(.body(body)) }
+    public func post(_ body: @escaping @Sendable () -> Void) { loop.post(body) }
 
     /// Runs a body now if the caller is on the thread, otherwise like ``post(_:)``.
     public func run(_ body: @escaping @Sendable () -> Void) {

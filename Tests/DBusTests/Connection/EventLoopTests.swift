@@ -48,7 +48,7 @@ private final class Words: Sendable {
     @Test func `What is posted runs in order and on one thread`() async throws {
         try await withLoop { loop in
             for number in 1...100 {
-                loop.post(.body { [words] in words.say("\(number) \(loop.isCurrent)") })
+                loop.post { [words] in words.say("\(number) \(loop.isCurrent)") }
             }
             let expected = (1...100).map { "\($0) true" }
             #expect(await words.next(100) == expected)
@@ -64,7 +64,7 @@ private final class Words: Sendable {
                 words.say(String(UnicodeScalar(byte)))
             }
             _ = write(writing, "ab", 2)
-            loop.post(.body { words.say("not yet") })
+            loop.post { words.say("not yet") }
             #expect(await words.next(1) == ["not yet"])
             loop.setWatch(watch, isEnabled: true)
             #expect(await words.next(2) == ["a", "b"])
@@ -80,14 +80,14 @@ private final class Words: Sendable {
             let isOver = Mutex(false)
             @Sendable func goOn() {
                 if isOver.withLock({ $0 }) { return words.say("over") }
-                loop.post(.body(goOn))
+                loop.post(goOn)
             }
             let watch = loop.watch(reading, forReading: true, isEnabled: true) {
                 var byte: UInt8 = 0
                 _ = read(reading, &byte, 1)
                 isOver.withLock { $0 = true }
             }
-            loop.post(.body(goOn))
+            loop.post(goOn)
             _ = write(writing, "a", 1)
             #expect(await words.next(1) == ["over"])
             // Before the descriptor is closed and the next test gets it: the thread may still look.
@@ -98,20 +98,18 @@ private final class Words: Sendable {
     @Test func `A watch that another handler takes back is not told of`() async throws {
         try await withLoopAndPipe { [words] loop, reading, writing in
             let rivals = Rivals()
-            loop.post(
-                .body {
-                    for name in ["one", "other"] {
-                        let id = loop.watch(reading, forReading: true, isEnabled: true) {
-                            for id in rivals.all { loop.removeWatch(id) }
-                            words.say(name)
-                        }
-                        rivals.add(id)
+            loop.post {
+                for name in ["one", "other"] {
+                    let id = loop.watch(reading, forReading: true, isEnabled: true) {
+                        for id in rivals.all { loop.removeWatch(id) }
+                        words.say(name)
                     }
+                    rivals.add(id)
                 }
-            )
+            }
             _ = write(writing, "a", 1)
             #expect(await words.next(1).count == 1)
-            loop.post(.body { words.say("end") })
+            loop.post { words.say("end") }
             #expect(await words.next(1) == ["end"])
         }
     }
