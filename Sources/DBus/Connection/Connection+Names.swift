@@ -52,7 +52,7 @@ public struct NameOwnerChange: Hashable, Sendable {
             path: "/org/freedesktop/DBus",
             interface: signal.interface,
             member: signal.member,
-            arguments: [.string(name.rawValue), .string(""), .string(newOwner?.rawValue ?? "")]
+            body: WireReader(WireWriter(name.rawValue, "", newOwner?.rawValue ?? ""))
         )
     }
 }

@@ -67,16 +67,13 @@ public struct WireReader: Sendable {
     // MARK: Arguments
 
     /// Returns all arguments.
-    func values() throws(DecodingFailure) -> [Value] { try measuredValues().values }
-
-    /// Returns all arguments, and the bytes of memory that they take.
-    func measuredValues() throws(DecodingFailure) -> (values: [Value], memory: Int) {
+    func values() throws(DecodingFailure) -> [Value] {
         try Self.check(signature)
         var reader = self
         var types = ArraySlice(signature.rawValue.utf8)
         var values: [Value] = []
         while !types.isEmpty { values.append(try reader.value(&types)) }
-        return (values, memory - reader.memory)
+        return values
     }
 
     /// Reads the next argument of a call.

@@ -62,24 +62,9 @@ extension Connection {
     ///
     /// - Throws: `NoMemory`; no sequence has received the signal then.
     func deliver(_ message: OpaquePointer) throws(BusError) {
-        guard !subscriptions.isEmpty, var signal = SignalMessage(headerOf: message) else { return }
-        let isOfOwner = signal.member == "NameOwnerChanged" && signal.sender == .bus
-        guard isOfOwner || subscriptions.values.contains(where: { $0.matches(headerOf: signal) })
+        guard !subscriptions.isEmpty, let signal = try SignalMessage(message, libdbus: libdbus)
         else { return }
-        let reader = try WireReader(bodyOf: message, libdbus: libdbus)
-        let memory: Int
-        do throws(DecodingFailure) {
-            (signal.arguments, memory) = try reader.measuredValues()
-        } catch {
-            // The signal cannot be decoded, so no rule here asked for its arguments.
-            guard error == .tooLarge else { return }
-            for (id, subscription) in subscriptions where subscription.matches(headerOf: signal) {
-                subscription.queue?.finish(isFull: true)
-                unsubscribe(id)
-            }
-            return
-        }
-        let change = isOfOwner ? NameOwnerChange(signal) : nil
+        let change = NameOwnerChange(signal)
         for (id, subscription) in subscriptions {
             var isTold = false
             if let change, subscription.followedName == change.name {
@@ -87,7 +72,9 @@ extension Connection {
                 isTold = subscription.reportedName != nil
             }
             guard isTold || subscription.matches(signal) else { continue }
-            if subscription.queue?.put(signal, taking: memory) != true { unsubscribe(id) }
+            if subscription.queue?.put(signal, taking: signal.body.count) != true {
+                unsubscribe(id)
+            }
         }
     }
 

@@ -34,13 +34,12 @@ public struct Signal<each Content: BusType>: Sendable {
     /// Returns the contents of a signal; nil if it is another signal or has other types.
     public func contents(of message: SignalMessage) -> (repeat each Content)? {
         guard message.member == member, message.interface == interface else { return nil }
-        let reader = WireReader(WireWriter(contents: message.arguments))
-        return try? reader.results(of: member, as: repeat (each Content).self)
+        return try? message.body.results(of: member, as: repeat (each Content).self)
     }
 }
 
 /// A received signal of any kind.
-public struct SignalMessage: Hashable, Sendable {
+public struct SignalMessage: Sendable {
     /// The sender's unique name, or the bus's own name; nil only without a message bus.
     public let sender: BusName?
     /// The path of the sending object.
@@ -49,14 +48,19 @@ public struct SignalMessage: Hashable, Sendable {
     public let interface: InterfaceName
     /// The name of the signal.
     public let member: MemberName
-    /// The arguments of the signal.
-    public internal(set) var arguments: [Value]
+    /// The arguments as they lie in the message.
+    let body: WireReader
+
+    /// The arguments of the signal, decoded anew at each call; empty if they take more memory than
+    /// the values of one message may.
+    public var arguments: [Value] { (try? body.values()) ?? [] }
 }
 
 extension SignalMessage {
-    /// Reads a message's header, without arguments; nil if a field is missing, which libdbus never
-    /// lets through.
-    init?(headerOf message: OpaquePointer) {
+    /// Reads a message; nil if a field is missing, which libdbus never lets through.
+    ///
+    /// - Throws: `NoMemory`.
+    init?(_ message: OpaquePointer, libdbus: LibDBusCalls) throws(BusError) {
         guard let path = dbus_message_get_path(message),
             let interface = dbus_message_get_interface(message),
             let member = dbus_message_get_member(message)
@@ -66,7 +70,7 @@ extension SignalMessage {
             path: ObjectPath(checked: String(cString: path)),
             interface: InterfaceName(checked: String(cString: interface)),
             member: MemberName(checked: String(cString: member)),
-            arguments: []
+            body: try WireReader(bodyOf: message, libdbus: libdbus)
         )
     }
 }

@@ -4,7 +4,7 @@ private import Synchronization
 
 /// The received signals in order of arrival, each converted to the element type.
 ///
-/// No signal is lost: up to ``maximumWaiting`` signals, with up to 256 MiB of memory, wait here;
+/// No signal is lost: up to ``maximumWaiting`` signals, with up to 256 MiB of arguments, wait here;
 /// one more ends the sequence with `LimitsExceeded`. The sequence also ends with the connection.
 /// Once the last copy of the sequence and its iterators is gone, the match rule is removed from the
 /// bus.
@@ -71,8 +71,8 @@ public struct SignalSequence<Element>: AsyncSequence, Sendable {
 /// `withTaskCancellationHandler`).
 final class SignalQueue: Sendable {
     static let maximumWaiting = 65_536
-    /// The most bytes of memory for waiting signals; a byte of an array takes 40 bytes.
-    static let maximumMemory = WireReader.maximumMemory
+    /// The most bytes of arguments of waiting signals: 256 MiB.
+    static let maximumMemory = 256 << 20
 
     private typealias Taker = CheckedContinuation<SignalMessage?, Never>
 
@@ -99,7 +99,7 @@ final class SignalQueue: Sendable {
 
     deinit { onEnd() }
 
-    /// Adds a signal whose arguments take `memory` bytes; returns false if the sequence has ended,
+    /// Adds a signal whose arguments have `memory` bytes; returns false if the sequence has ended,
     /// also because this signal exceeded a limit.
     func put(_ signal: SignalMessage, taking memory: Int = 0) -> Bool {
         let (isKept, taker) = state.withLock { state -> (Bool, Taker?) in
@@ -118,10 +118,8 @@ final class SignalQueue: Sendable {
         return isKept
     }
 
-    /// Ends the sequence after the waiting signals; with an error if a signal is too large for it.
-    func finish(isFull: Bool = false) {
-        state.withLock { $0.finish(isFull: isFull) }?.resume(returning: nil)
-    }
+    /// Ends the sequence after the waiting signals.
+    func finish() { state.withLock { $0.finish(isFull: false) }?.resume(returning: nil) }
 
     func next(isolation actor: isolated (any Actor)?) async throws(BusError) -> SignalMessage? {
         let signal = await withTaskCancellationHandler {

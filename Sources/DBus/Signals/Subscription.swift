@@ -38,8 +38,8 @@ struct Subscription {
         isOwnerKnown = true
     }
 
-    /// Whether a signal matches the rule, apart from its arguments.
-    func matches(headerOf signal: SignalMessage) -> Bool {
+    /// Whether a signal matches the rule.
+    func matches(_ signal: SignalMessage) -> Bool {
         guard let rule else { return false }
         if let sender = followedName == nil ? rule.sender : senderOwner {
             guard signal.sender == sender else { return false }
@@ -50,14 +50,10 @@ struct Subscription {
         if let member = rule.member, member != signal.member { return false }
         if let path = rule.path, path != signal.path { return false }
         if let namespace = rule.pathNamespace, !signal.path.hasPrefix(namespace) { return false }
-        return true
-    }
-
-    /// Whether a signal, with its arguments, matches the rule.
-    func matches(_ signal: SignalMessage) -> Bool {
-        guard let rule, matches(headerOf: signal) else { return false }
+        guard !rule.arguments.isEmpty else { return true }
+        let arguments = signal.arguments
         return rule.arguments.allSatisfy { place, value in
-            signal.arguments.indices.contains(place) && signal.arguments[place] == .string(value)
+            arguments.indices.contains(place) && arguments[place] == .string(value)
         }
     }
 }

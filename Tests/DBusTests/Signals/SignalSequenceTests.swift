@@ -41,7 +41,7 @@ private final class LookingExecutor: TaskExecutor {
         path: "/a",
         interface: "a.b",
         member: "C",
-        arguments: []
+        body: WireReader(WireWriter())
     )
 
     @Test func `signals that take too much memory end the sequence, after those that wait`()
@@ -51,10 +51,10 @@ private final class LookingExecutor: TaskExecutor {
         let half = SignalQueue.maximumMemory / 2
         #expect(queue.put(Self.signal, taking: half))
         #expect(queue.put(Self.signal, taking: half))
-        #expect(try await queue.next(isolation: nil) == Self.signal)
+        #expect(try await queue.next(isolation: nil) != nil)
         #expect(queue.put(Self.signal, taking: half))
         #expect(!queue.put(Self.signal, taking: 1))
-        for _ in 0..<2 { #expect(try await queue.next(isolation: nil) == Self.signal) }
+        for _ in 0..<2 { #expect(try await queue.next(isolation: nil) != nil) }
         await #expect(throws: BusError.self) { try await queue.next(isolation: nil) }
     }
 
@@ -86,7 +86,7 @@ private final class LookingExecutor: TaskExecutor {
             }
         }
         let taken = try await within("the reader") { try await reading.value }
-        #expect(taken == (happening == .signal ? Self.signal : nil))
+        #expect((taken != nil) == (happening == .signal))
         #expect(isFree.withLock { $0 } == true)
     }
 }
