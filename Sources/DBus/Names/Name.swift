@@ -13,12 +13,10 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
 
     /// Checks a string against the specification's rules.
     ///
-    /// - Throws: ``InvalidName`` with the rule that the string breaks.
-    public init(validating text: String) throws(InvalidName) {
-        if let reason = Kind.fault(in: text) {
-            throw InvalidName(kind: Kind.title, text: text, reason: reason)
-        }
+    /// - Throws: `InvalidArgs`; the text has the rule that the string breaks.
+    public init(validating text: String) throws(BusError) {
         rawValue = text
+        try check()
     }
 
     /// Takes a literal without checking it; ``Name`` says what happens with a malformed one.
@@ -43,7 +41,7 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
     /// - Throws: `InvalidArgs`.
     func check() throws(BusError) {
         guard let reason = Kind.fault(in: rawValue) else { return }
-        throw .invalidArguments("\(InvalidName(kind: Kind.title, text: rawValue, reason: reason))")
+        throw .invalidArguments("\"\(rawValue)\" is not a valid \(Kind.title): \(reason)")
     }
 }
 
@@ -143,17 +141,4 @@ public enum MemberNames: NameKind {
         }
         return nil
     }
-}
-
-/// The error for a string that breaks the D-Bus specification's rules for a kind of name.
-public struct InvalidName: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of name that was needed, for example `object path`.
-    public let kind: String
-    /// The invalid string.
-    public let text: String
-    /// The rule that the string breaks.
-    public let reason: String
-
-    /// A sentence with the text, the kind and the reason.
-    public var description: String { "\"\(text)\" is not a valid \(kind): \(reason)" }
 }

@@ -33,17 +33,13 @@ extension Name where Kind == ObjectPaths {
 
     /// Returns the path one element deeper.
     ///
-    /// - Throws: ``InvalidName`` if the element is empty or contains anything but letters, digits
-    ///   and underscores.
-    public func appending(_ element: String) throws(InvalidName) -> ObjectPath {
-        let path = self == .root ? "/" + element : rawValue + "/" + element
-        guard !element.isEmpty else {
-            throw InvalidName(kind: "object path", text: path, reason: "an empty element")
+    /// - Throws: `InvalidArgs` if the element is empty or contains anything but letters, digits and
+    ///   underscores.
+    public func appending(_ element: String) throws(BusError) -> ObjectPath {
+        guard !element.isEmpty, !element.utf8.contains(UInt8(ascii: "/")) else {
+            throw .invalidArguments("\"\(element)\" is not one element of an object path")
         }
-        guard !element.utf8.contains(UInt8(ascii: "/")) else {
-            throw InvalidName(kind: "object path", text: path, reason: "a slash in an element")
-        }
-        return try ObjectPath(validating: path)
+        return try ObjectPath(validating: (self == .root ? "" : rawValue) + "/" + element)
     }
 
     /// The path without its last element; nil for the root.

@@ -13,7 +13,7 @@ import Testing
         "", "a", "a/b", "//", "/a/", "/a//b", "/a-b", "/a.b", "/a b", "/ä", "/a\0", "/\u{FFFF}",
     ])
     func `these are no object paths`(_ text: String) {
-        #expect(throws: InvalidName.self) { try ObjectPath(validating: text) }
+        #expect(throws: BusError.self) { try ObjectPath(validating: text) }
     }
 
     @Test(arguments: [
@@ -29,7 +29,7 @@ import Testing
         "a.b\0", "a." + String(repeating: "b", count: 254),
     ])
     func `these are no bus names`(_ text: String) {
-        #expect(throws: InvalidName.self) { try BusName(validating: text) }
+        #expect(throws: BusError.self) { try BusName(validating: text) }
     }
 
     @Test(arguments: ["a.b", "org.idown.Task1", "_._", "a." + String(repeating: "b", count: 253)])
@@ -43,8 +43,8 @@ import Testing
         "a." + String(repeating: "b", count: 254),
     ])
     func `these are no interface or error names`(_ text: String) {
-        #expect(throws: InvalidName.self) { try InterfaceName(validating: text) }
-        #expect(throws: InvalidName.self) { try ErrorName(validating: text) }
+        #expect(throws: BusError.self) { try InterfaceName(validating: text) }
+        #expect(throws: BusError.self) { try ErrorName(validating: text) }
     }
 
     @Test(arguments: ["a", "_", "GetAll", "A1", String(repeating: "m", count: 255)])
@@ -56,7 +56,7 @@ import Testing
         "", "1a", "a.b", "a-b", "a b", "ö", "a\0", String(repeating: "m", count: 256),
     ])
     func `these are no member names`(_ text: String) {
-        #expect(throws: InvalidName.self) { try MemberName(validating: text) }
+        #expect(throws: BusError.self) { try MemberName(validating: text) }
     }
 
     @Test func `a path knows its parent and what lies below it`() throws {
@@ -66,9 +66,9 @@ import Testing
         #expect(ObjectPath.root.parent == nil)
         #expect(try path.appending("7") == "/org/idown/task/7")
         #expect(try ObjectPath.root.appending("org") == "/org")
-        #expect(throws: InvalidName.self) { try path.appending("") }
-        #expect(throws: InvalidName.self) { try ObjectPath.root.appending("") }
-        #expect(throws: InvalidName.self) { try path.appending("a/b") }
+        #expect(throws: BusError.self) { try path.appending("") }
+        #expect(throws: BusError.self) { try ObjectPath.root.appending("") }
+        #expect(throws: BusError.self) { try path.appending("a/b") }
         #expect(path.hasPrefix("/org"))
         #expect(path.hasPrefix(.root))
         #expect(path.hasPrefix(path))
@@ -77,9 +77,9 @@ import Testing
     }
 
     @Test func `a refusal names the text, its kind and the rule`() {
-        let refusal = #expect(throws: InvalidName.self) { try ObjectPath(validating: "a") }
+        let refusal = #expect(throws: BusError.self) { try ObjectPath(validating: "a") }
         #expect(
-            refusal?.description
+            refusal?.message
                 == "\"a\" is not a valid object path: it does not start with a slash"
         )
     }

@@ -21,7 +21,7 @@ import Testing
         String(repeating: "(", count: 33) + "i" + String(repeating: ")", count: 33),
     ])
     func `these are no signatures`(_ text: String) {
-        #expect(throws: InvalidName.self) { try Signature(validating: text) }
+        #expect(throws: BusError.self) { try Signature(validating: text) }
     }
 
     @Test func `one complete type is told from none and from several`() {
