@@ -29,7 +29,7 @@ actor SessionBus {
     func publish(_ manager: ManagerService) async throws(Exit) {
         do {
             try await manager.willServe(over: connection)
-            guard try await connection.requestName(Contract.busName) == .exists else { return }
+            guard try await !connection.requestName(Contract.busName) else { return }
         } catch {
             throw .noBus("\(error)")
         }

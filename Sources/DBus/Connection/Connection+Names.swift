@@ -1,24 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the bus answered to a request for a name: D-Bus specification, "RequestName".
-public enum NameReply: Hashable, Sendable {
-    /// This connection owns the name now.
-    case primaryOwner
-    /// Another connection owns the name and keeps it.
-    case exists
-    /// This connection owned the name already.
-    case alreadyOwner
-
-    fileprivate init(_ answer: UInt32) throws(BusError) {
-        switch answer {
-        case 1: self = .primaryOwner
-        case 3: self = .exists
-        case 4: self = .alreadyOwner
-        default: throw .inconsistentMessage("The bus answered RequestName with \(answer).")
-        }
-    }
-}
-
 /// A change of a bus name's owner: D-Bus specification, "NameOwnerChanged".
 public struct NameOwnerChange: Hashable, Sendable {
     /// The name: well-known, or the unique name of a connection that joined or left the bus.
@@ -90,16 +71,18 @@ extension Connection {
     ///
     /// `replaceExisting` takes the name from an owner that allows it; `allowReplacement` lets
     /// another connection take the name from this one later.
+    ///
+    /// - Returns: Whether this connection owns the name; otherwise another one keeps it.
     public func requestName(
         _ name: BusName,
         replaceExisting: Bool = false,
         allowReplacement: Bool = false
-    ) async throws(BusError) -> NameReply {
+    ) async throws(BusError) -> Bool {
         // DBUS_NAME_FLAG_ALLOW_REPLACEMENT, …_REPLACE_EXISTING, …_DO_NOT_QUEUE
         let flags: UInt32 = (allowReplacement ? 1 : 0) | (replaceExisting ? 2 : 0) | 4
-        return try NameReply(
-            await bus.call("RequestName", name.rawValue, flags, returning: UInt32.self)
-        )
+        let reply = try await bus.call("RequestName", name.rawValue, flags, returning: UInt32.self)
+        // DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER, …_ALREADY_OWNER
+        return reply == 1 || reply == 4
     }
 
     /// Releases a well-known name; releasing a name that this connection does not own is no error.

@@ -51,7 +51,7 @@ actor Counter {
         )
         // First the object, then the name: a client that sees the name finds the object.
         try await connection.export([table], at: "/org/example/Counter")
-        guard try await connection.requestName(name) == .primaryOwner else { return }
+        guard try await connection.requestName(name) else { return }
         await connection.waitUntilClosed()
     }
 }
