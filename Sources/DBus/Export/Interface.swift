@@ -77,9 +77,10 @@ public struct Interface: Sendable {
         try name.check()
         for member in members {
             try member.name.check()
-            guard !member.arguments.contains(where: { $0.name.isEmpty || $0.type == .empty }) else {
+            guard member.arguments.allSatisfy({ $0.isNamed && $0.type != .empty }) else {
                 throw .invalidArguments(
-                    "\(name).\(member.name) must have one name for each argument and each result."
+                    "\(name).\(member.name) must have one name for each argument and each result,"
+                        + " of letters, digits, underscores and dashes."
                 )
             }
         }
@@ -119,6 +120,12 @@ public struct Member: Sendable {
 struct Argument: Hashable, Sendable {
     let name: String
     let type: Signature
+
+    /// Whether introspection can show the name as it is.
+    var isNamed: Bool {
+        let isAllowed = { NameRules.isWordCharacter($0) || $0 == UInt8(ascii: "-") }
+        return !name.isEmpty && name.utf8.allSatisfy(isAllowed)
+    }
 
     /// Pairs names with types; where one of them is missing, it is empty, and
     /// ``Interface/check()`` refuses the argument.

@@ -217,6 +217,7 @@ import iDownTesting
                 .method("Take") { (_: Call, _: UInt32) in },
                 .method("Give", in: ["number"]) { (_: Call, number: UInt32) in number },
                 .method("Have", in: ["number", "more"]) { (_: Call, _: UInt32) in },
+                .method("Mark", in: ["a<b"]) { (_: Call, _: UInt32) in },
                 .signal(Signal<String>(sampleInterface, "Tell")),
             ]
             for member in unnamed {
