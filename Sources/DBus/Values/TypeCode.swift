@@ -23,15 +23,7 @@ enum TypeCode: UInt8 {
     case dictionaryEnd = 0x7D  // }
 
     /// Whether the type is not a container; only such types can be dictionary keys.
-    var isBasic: Bool {
-        switch self {
-        case .byte, .boolean, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string,
-            .objectPath, .signature, .unixDescriptor:
-            true
-        case .array, .variant, .structureStart, .structureEnd, .dictionaryStart, .dictionaryEnd:
-            false
-        }
-    }
+    var isBasic: Bool { !"av(){}".utf8.contains(rawValue) }
 
     /// The alignment of the type's values, in bytes.
     var alignment: Int {
