@@ -11,7 +11,8 @@ final class Probes {
     /// The longest wait for a server.
     private static let patience: Duration = .seconds(60)
 
-    private var running: [TaskID: (client: String, task: Task<OfferedFile, any Error>)] = [:]
+    /// The clients whose calls wait for an answer, by the number of the probe.
+    private var running: [TaskID: String] = [:]
     private var last: Int64 = 0
 
     /// Asks a server about a file for a client.
@@ -24,7 +25,7 @@ final class Probes {
         in service: isolated ManagerService
     ) async throws -> OfferedFile {
         let limits = Contract.pendingProbes
-        let own = running.values.count { $0.client == client }
+        let own = running.values.count { $0 == client }
         guard running.count < limits.all, own < limits.client else {
             throw ServiceRefusal.limitExceeded(
                 "Too many servers are asked at once: at most \(limits.client) per client and"
@@ -34,22 +35,9 @@ final class Probes {
         last += 1
         // Ids of tasks count up from 1, so that no task has ever had one of these.
         guard let number = TaskID(rawValue: .max - last) else { throw StoreFailure.idsExhausted }
-        let task = Self.question(request, number, service.engine)
-        running[number] = (client, task)
+        running[number] = client
         defer { running[number] = nil }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
-        }
-    }
-
-    private static func question(
-        _ request: TaskRequest,
-        _ number: TaskID,
-        _ engine: Engine
-    ) -> Task<OfferedFile, any Error> {
-        Task { try await engine.probe(request, as: number, within: patience) }
+        return try await service.engine.probe(request, as: number, within: Self.patience)
     }
 
     /// Refuses to ask a server while a mistake in the settings hides which proxy the user wants.
