@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
-import iDownBus
 import iDownState
 
 /// The changes of tasks that are still to be told: at most one entry a task, which merges them.
@@ -10,38 +9,9 @@ import iDownState
 struct AnnouncementQueue {
     typealias Reply = @Sendable () -> Void
 
-    /// A task as clients were last told of it, and as it is now.
-    struct Entry: Sendable {
-        /// The task as it was last told; nil where no client was told of it.
-        let told: TaskSnapshot?
-        /// The task as it is now; nil where it is gone.
-        private(set) var now: TaskSnapshot?
-        /// What has changed at some time since then, and may have its old value again: a client may
-        /// have read the task in between.
-        private(set) var passed: Set<TaskProperty> = []
-
-        init(told: TaskSnapshot?, now: TaskSnapshot?) { (self.told, self.now) = (told, now) }
-
-        /// Adds a later change, and what had `passed` before it.
-        mutating func merge(_ next: TaskSnapshot?, passed others: Set<TaskProperty> = []) {
-            if let now, let next {
-                let last = TaskProperties(now)
-                passed.formUnion(TaskProperties(next).properties(changedSince: last))
-            }
-            passed.formUnion(others)
-            now = next
-        }
-
-        /// The properties to tell, where clients were told of the task before.
-        func differences(from told: TaskProperties, to now: TaskProperties) -> [TaskProperty] {
-            let differences = now.properties(changedSince: told)
-            return differences + passed.subtracting(differences)
-        }
-    }
-
     /// Something to tell.
     enum Item: Sendable {
-        /// A change of a task, whose entry ``takeEntry(of:)`` returns.
+        /// A change of a task, whose news ``takeNews(of:)`` returns.
         case task(TaskID)
         case many(ManyChanged)
         case reply(Reply)
@@ -53,7 +23,7 @@ struct AnnouncementQueue {
         let reply: Reply
     }
 
-    private var entries: [TaskID: Entry] = [:]
+    private var entries: [TaskID: TaskNews] = [:]
     /// What is to be told, in order; a task whose entry is gone has nothing to tell.
     private var order = Lane<Item>()
     /// The tasks that replies wait for, told first so that no reply waits for other changes.
@@ -88,10 +58,10 @@ struct AnnouncementQueue {
     func contains(_ id: TaskID) -> Bool { entries[id] != nil }
 
     /// Adds a change; it is merged with a waiting change of the same task.
-    mutating func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
-        guard entries[id]?.merge(now) == nil else { return }
-        entries[id] = Entry(told: told, now: now)
-        order.append(.task(id))
+    mutating func put(_ news: TaskNews) {
+        guard entries[news.id]?.merge(news) == nil else { return }
+        entries[news.id] = news
+        order.append(.task(news.id))
     }
 
     /// Adds many changes that one signal tells.
@@ -126,7 +96,7 @@ struct AnnouncementQueue {
     }
 
     /// Takes out the change of a task; nil if it was told earlier.
-    mutating func takeEntry(of id: TaskID) -> Entry? {
+    mutating func takeNews(of id: TaskID) -> TaskNews? {
         // A dictionary keeps the memory that it once needed: for 100,000 tasks that is much.
         defer { if entries.isEmpty { entries = [:] } }
         return entries.removeValue(forKey: id)

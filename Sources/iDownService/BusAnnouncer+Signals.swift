@@ -11,10 +11,11 @@ extension BusAnnouncer {
         .downloadedBytes, .progress, .segments, .speed, .connections, .activity,
     ]
 
-    /// Tells the change of a task since clients were last told of it.
-    func tell(_ id: TaskID, _ entry: AnnouncementQueue.Entry) {
+    /// Sends the change of a task since clients were last told of it.
+    func send(_ news: TaskNews) {
+        let id = news.id
         let late = takeObject(id)
-        guard let now = entry.now else {
+        guard let now = news.now else {
             told[id] = nil
             toldSerials[id] = nil
             emit(Contract.Signal.taskRemoved, id.description)
@@ -22,7 +23,7 @@ extension BusAnnouncer {
         }
         let task = TaskProperties(now)
         toldSerials[id] = now.record.state == .downloading ? now.record.serial : nil
-        if let before = entry.told {
+        if let before = news.told {
             let wasRunning = before.record.state == .downloading
             let isRunning = now.record.state == .downloading
             let live = wasRunning ? before.live : now.live?.withoutSegments
@@ -32,9 +33,9 @@ extension BusAnnouncer {
             let differences = tellChange(
                 from: before.record.state,
                 to: task,
-                entry.differences(from: TaskProperties(before), to: task),
+                news.differences(from: TaskProperties(before), to: task),
                 turns: before.record.isMoving != now.record.isMoving
-                    || entry.passed.contains(.activity)
+                    || news.passed.contains(.activity)
             )
             if isRunning, differences.contains(.activity) {
                 told[id] = LiveState(
@@ -45,8 +46,8 @@ extension BusAnnouncer {
                 )
             }
             if var late {
-                late.merge(now, passed: entry.passed)
-                tellObject(id, late)
+                late.merge(news)
+                tellObject(late)
             } else {
                 tellProperties(differences, of: task.withoutQueries)
             }
@@ -57,8 +58,8 @@ extension BusAnnouncer {
         }
     }
 
-    /// Tells many changes by one signal.
-    func tell(_ many: ManyChanged) {
+    /// Sends one signal about many changes.
+    func send(_ many: ManyChanged) {
         let (task, common) = (many.sample, TaskExcerpt(many.sample, .init(many.common)))
         switch many.kind {
         case .added:
@@ -73,12 +74,12 @@ extension BusAnnouncer {
     }
 
     /// Tells news on the task's object alone.
-    func tellObject(_ id: TaskID, _ entry: AnnouncementQueue.Entry) {
-        guard let now = entry.now else { return tellRemoval(of: id) }
+    func tellObject(_ news: TaskNews) {
+        guard let now = news.now else { return tellRemoval(of: news.id) }
         let task = TaskProperties(now).withoutQueries
-        guard let before = entry.told else { return tellObject(task) }
+        guard let before = news.told else { return tellObject(task) }
         tellProperties(
-            entry.differences(from: TaskProperties(before).withoutQueries, to: task),
+            news.differences(from: TaskProperties(before).withoutQueries, to: task),
             of: task
         )
     }

@@ -85,7 +85,17 @@ package actor BusAnnouncer: Announcing {
     /// Stops signals of the tasks' objects to a client.
     func unwatch(for client: BusName) { watchers.removeValue(forKey: client)?.cancel() }
 
-    package func tell(_ news: TaskNews) {
+    package func tell(_ news: [TaskNews], serial: Int64) async {
+        guard news.count <= ManyChanged.fewest else {
+            return await tellTogether(news, serial: serial)
+        }
+        for (number, one) in news.enumerated() {
+            if number % Commits.piece == Commits.piece - 1 { await Task.yield() }
+            tell(one)
+        }
+    }
+
+    func tell(_ news: TaskNews) {
         let (id, now) = (news.id, news.now)
         let known = news.told.map { before in
             var known = TaskSnapshot(before.sharedRecord, live: told[id])
@@ -93,15 +103,17 @@ package actor BusAnnouncer: Announcing {
             return known
         }
         if now?.isVerifying == true { verifying.insert(id) } else { verifying.remove(id) }
+        let untold = TaskNews(id: id, told: known, now: now)
         if queue.isEmpty, hasRoom {
-            tell(id, AnnouncementQueue.Entry(told: known, now: now))
+            send(untold)
         } else {
-            queue.put(id, from: known, to: now)
+            queue.put(untold)
             startDraining()
         }
     }
 
-    package func changedTogether(_ news: [TaskNews], serial: Int64) async {
+    /// Tells the changes of one commit, those of tasks that changed in the same way by one signal.
+    func tellTogether(_ news: [TaskNews], serial: Int64) async {
         // Of a transfer's bytes, clients know more than the record.
         let known = Set(told.keys)
         for one in news where known.contains(one.id) { tell(one) }
@@ -122,7 +134,7 @@ package actor BusAnnouncer: Announcing {
             if one.now == nil { verifying.remove(one.id) }
             // If a change of this task waits already, the two are merged.
             guard !queue.contains(one.id), !queue.hasManyWaiting else {
-                queue.put(one.id, from: one.told, to: one.now)
+                queue.put(one)
                 continue
             }
             rest.append(one.id.description)
@@ -131,7 +143,7 @@ package actor BusAnnouncer: Announcing {
         for first in stride(from: 0, to: rest.count, by: ManyChanged.most) {
             var part = many
             part.ids = Array(rest[first..<min(first + ManyChanged.most, rest.count)])
-            if queue.isEmpty, hasRoom { tell(part) } else { queue.put(part) }
+            if queue.isEmpty, hasRoom { send(part) } else { queue.put(part) }
         }
         if !queue.isEmpty { startDraining() }
     }
@@ -141,17 +153,17 @@ package actor BusAnnouncer: Announcing {
         late = []
         for (number, one) in news.enumerated() {
             if number % Commits.piece == 0 { await Task.yield() }
-            objects.put(one.id, from: one.told, to: one.now)
+            objects.put(one)
         }
         if !objects.isEmpty { startDraining() }
     }
 
     /// Takes out what a task's object has not told yet; nil where it has told everything.
-    func takeObject(_ id: TaskID) -> AnnouncementQueue.Entry? { objects.takeEntry(of: id) }
+    func takeObject(_ id: TaskID) -> TaskNews? { objects.takeNews(of: id) }
 
-    private func takeFirstObject() -> (TaskID, AnnouncementQueue.Entry)? {
+    private func takeFirstObject() -> TaskNews? {
         while case .task(let id) = objects.takeFirst() {
-            if let entry = takeObject(id) { return (id, entry) }
+            if let news = takeObject(id) { return news }
         }
         return nil
     }
@@ -220,9 +232,9 @@ package actor BusAnnouncer: Announcing {
         var count = 0
         while hasRoom {
             if let item = queue.takeFirst() {
-                tell(item)
-            } else if let (id, entry) = takeFirstObject() {
-                tellObject(id, entry)
+                send(item)
+            } else if let news = takeFirstObject() {
+                tellObject(news)
             } else {
                 break
             }
@@ -235,13 +247,13 @@ package actor BusAnnouncer: Announcing {
         countsChanged(counts)
     }
 
-    private func tell(_ item: AnnouncementQueue.Item) {
+    private func send(_ item: AnnouncementQueue.Item) {
         switch item {
         case .task(let id):
-            guard let entry = queue.takeEntry(of: id) else { return }
-            tell(id, entry)
+            guard let news = queue.takeNews(of: id) else { return }
+            send(news)
             for reply in queue.takeReplies(for: id) { reply() }
-        case .many(let many): tell(many)
+        case .many(let many): send(many)
         case .reply(let reply): reply()
         }
     }

@@ -172,20 +172,12 @@ final class Commits {
 
     private func tell(_ news: News, in coordinator: isolated Coordinator) async {
         let changes = news.outcome.changes
-        let isTogether = changes.count > ManyChanged.fewest
-        if isTogether {
-            var together: [TaskNews] = []
-            for change in changes { together += self.news(of: change, in: coordinator) }
-            let serial = changes.map(\.after.serial).max() ?? 0
-            await coordinator.announcer?.changedTogether(together, serial: serial)
-        }
+        var all: [TaskNews] = []
+        for change in changes { all += self.news(of: change, in: coordinator) }
+        let serial = changes.map(\.after.serial).max() ?? 0
+        await coordinator.announcer?.tell(all, serial: serial)
         for (number, change) in changes.enumerated() {
             if number % Self.piece == Self.piece - 1 { await Task.yield() }
-            if !isTogether {
-                for one in self.news(of: change, in: coordinator) {
-                    await coordinator.announcer?.tell(one)
-                }
-            }
             if change.starts { coordinator.slots.noteTold(change.after.id) }
             await coordinator.endWaiters.tell(change, in: coordinator)
         }
@@ -195,7 +187,7 @@ final class Commits {
             await announcer.call(news.outcome.reply, after: changes.map(\.after.id))
         case (.inOrder, _), (_, nil): news.outcome.reply()
         }
-        if isTogether { await coordinator.announcer?.tellObjects() }
+        await coordinator.announcer?.tellObjects()
     }
 
     /// Returns what is told of a change now, in order.

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import iDownBus
-package import iDownState
-
-/// The news of one task: the task as clients were last told of it, and as it is now.
-package struct TaskNews: Sendable {
-    package let id: TaskID
-    /// The task as it was last told; nil where no client was told of it.
-    package let told: TaskSnapshot?
-    /// The task as it is now; nil where it is gone.
-    package let now: TaskSnapshot?
-}
+import iDownState
 
 /// Tasks that one commit has changed in the same way, told by one signal (contract, version 2,
 /// point 3).

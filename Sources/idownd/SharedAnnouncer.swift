@@ -10,9 +10,9 @@ struct SharedAnnouncer: Announcing {
     let bus: BusAnnouncer
     let desktop: DesktopFeed
 
-    func tell(_ news: TaskNews) async {
-        await bus.tell(news)
-        tellDesktop(news)
+    func tell(_ news: [TaskNews], serial: Int64) async {
+        await bus.tell(news, serial: serial)
+        for one in news { tellDesktop(one) }
     }
 
     private func tellDesktop(_ news: TaskNews) {
@@ -43,11 +43,6 @@ struct SharedAnnouncer: Announcing {
     }
 
     func countsChanged(_ counts: TaskCounts) async { await bus.countsChanged(counts) }
-
-    func changedTogether(_ news: [TaskNews], serial: Int64) async {
-        await bus.changedTogether(news, serial: serial)
-        for one in news { tellDesktop(one) }
-    }
 
     func tellObjects() async { await bus.tellObjects() }
 

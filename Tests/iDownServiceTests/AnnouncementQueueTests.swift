@@ -25,13 +25,11 @@ private final class Answers: Sendable {
         try #require(TaskID(rawValue: number))
     }
 
-    private func taken(
-        _ queue: inout AnnouncementQueue
-    ) throws -> (id: TaskID, entry: AnnouncementQueue.Entry) {
-        guard case .task(let id) = queue.takeFirst(), let entry = queue.takeEntry(of: id) else {
+    private func taken(_ queue: inout AnnouncementQueue) throws -> TaskNews {
+        guard case .task(let id) = queue.takeFirst(), let news = queue.takeNews(of: id) else {
             throw Failed()
         }
-        return (id, entry)
+        return news
     }
 
     private func drain(_ queue: inout AnnouncementQueue) -> [Int64] {
@@ -39,7 +37,7 @@ private final class Answers: Sendable {
         while let item = queue.takeFirst() {
             switch item {
             case .task(let id):
-                guard queue.takeEntry(of: id) != nil else { continue }
+                guard queue.takeNews(of: id) != nil else { continue }
                 ids.append(id.rawValue)
                 for reply in queue.takeReplies(for: id) { reply() }
             case .many(let many): ids += many.ids.compactMap { Int64($0) }.map(-)
@@ -71,9 +69,9 @@ private final class Answers: Sendable {
         )
         queue.put(try id(1), from: first, to: second)
         queue.put(try id(1), from: second, to: first)
-        let entry = try taken(&queue).entry
+        let news = try taken(&queue)
         let task = TaskProperties(first)
-        #expect(entry.differences(from: task, to: task) == [.priority])
+        #expect(news.differences(from: task, to: task) == [.priority])
     }
 
     @Test func `one signal for many keeps its place`() throws {
@@ -117,8 +115,8 @@ private final class Answers: Sendable {
         queue.put(one, from: snapshot(1, .waiting(.queue)), to: snapshot(1, .completed))
         let first = try taken(&queue)
         #expect(first.id == one)
-        #expect(first.entry.told?.record.state == .paused)
-        #expect(first.entry.now?.record.state == .completed)
+        #expect(first.told?.record.state == .paused)
+        #expect(first.now?.record.state == .completed)
         let second = try id(2)
         let next = try taken(&queue)
         #expect(next.id == second)
@@ -131,7 +129,7 @@ private final class Answers: Sendable {
         queue.put(one, from: nil, to: snapshot(1))
         queue.put(one, from: nil, to: nil)
         let first = try taken(&queue)
-        #expect(first.entry.now == nil)
+        #expect(first.now == nil)
         #expect(queue.isEmpty)
     }
 
@@ -142,7 +140,7 @@ private final class Answers: Sendable {
         let waits = queue.keep({ answers.add() }, after: [try id(4)])
         #expect(waits)
         #expect(answers.count == 0)
-        let (first, _) = try taken(&queue)
+        let first = try taken(&queue).id
         #expect(first.rawValue == 4)
         for reply in queue.takeReplies(for: first) { reply() }
         #expect(answers.count == 1)
@@ -178,7 +176,7 @@ private final class Answers: Sendable {
         let waits = queue.keep({ answers.add() }, after: ids)
         #expect(waits)
         for _ in 1...200 {
-            let (id, _) = try taken(&queue)
+            let id = try taken(&queue).id
             for reply in queue.takeReplies(for: id) { reply() }
             #expect(answers.count == 0)
         }
@@ -202,5 +200,11 @@ private final class Answers: Sendable {
         for reply in queue.removeAll() { reply() }
         #expect(answers.count == 1)
         #expect(queue.isEmpty)
+    }
+}
+
+extension AnnouncementQueue {
+    fileprivate mutating func put(_ id: TaskID, from told: TaskSnapshot?, to now: TaskSnapshot?) {
+        put(TaskNews(id: id, told: told, now: now))
     }
 }

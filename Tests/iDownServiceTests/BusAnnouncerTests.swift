@@ -247,7 +247,7 @@ import iDownTesting
                     )
                 )
             }
-            await scene.announcer.changedTogether(news, serial: 5)
+            await scene.announcer.tellTogether(news, serial: 5)
             let answered = FaultServer.Gate()
             await scene.announcer.call({ answered.open() }, after: news.map(\.id))
             try await within("the reply") { await answered.waitUntilOpen() }
@@ -286,7 +286,7 @@ import iDownTesting
             let last = try #require(TaskPath(id: "\(count - 1)")).objectPath
             // Objects wait while the bus does not read, and nothing else does.
             #expect(kill(scene.bus.processID, SIGSTOP) == 0)
-            await scene.announcer.changedTogether(news, serial: 5)
+            await scene.announcer.tellTogether(news, serial: 5)
             await scene.announcer.tellObjects()
             await scene.announcer.taskChanged(from: task(count, 0), to: task(count, 7))
             #expect(kill(scene.bus.processID, SIGCONT) == 0)
@@ -333,7 +333,7 @@ import iDownTesting
             }
             // Objects wait while the bus does not read, and nothing else does.
             #expect(kill(scene.bus.processID, SIGSTOP) == 0)
-            await scene.announcer.changedTogether(news, serial: 5)
+            await scene.announcer.tellTogether(news, serial: 5)
             await scene.announcer.tellObjects()
             await scene.announcer.taskChanged(from: task(count, 4), to: task(count, 4, 1_000))
             #expect(kill(scene.bus.processID, SIGCONT) == 0)
@@ -428,7 +428,7 @@ import iDownTesting
             await scene.announcer.taskChanged(from: started, to: stopped)
             if together {
                 let news = TaskNews(id: known.record.id, told: known, now: cancelled)
-                await scene.announcer.changedTogether([news], serial: 1)
+                await scene.announcer.tellTogether([news], serial: 1)
             } else {
                 await scene.announcer.taskChanged(from: known, to: cancelled)
             }

@@ -120,16 +120,14 @@ final class RecordingAnnouncer: Announcing {
 
     // MARK: Announcing
 
-    func tell(_ news: TaskNews) async {
-        switch (news.told, news.now) {
-        case (_, nil): await keep(.removed(news.id))
-        case (nil, let now?): await keep(.added(now))
-        case (let told?, let now?): await keep(.changed(from: told, to: now))
+    func tell(_ news: [TaskNews], serial: Int64) async {
+        for one in news {
+            switch (one.told, one.now) {
+            case (_, nil): await keep(.removed(one.id))
+            case (nil, let now?): await keep(.added(now))
+            case (let told?, let now?): await keep(.changed(from: told, to: now))
+            }
         }
-    }
-
-    func changedTogether(_ news: [TaskNews], serial: Int64) async {
-        for one in news { await tell(one) }
     }
 
     func tellObjects() {}

@@ -125,15 +125,14 @@ final class SimulatedClients: Announcing {
 
     // MARK: Announcing
 
-    func tell(_ news: TaskNews) async {
-        guard let record = news.now?.record else {
-            return hear { $0.tasks[news.id]?.isRemoved = true }
+    func tell(_ news: [TaskNews], serial: Int64) {
+        for one in news {
+            if let record = one.now?.record {
+                one.told == nil ? hearOfNew(record) : hearOfChanged(record)
+            } else {
+                hear { $0.tasks[one.id]?.isRemoved = true }
+            }
         }
-        news.told == nil ? hearOfNew(record) : hearOfChanged(record)
-    }
-
-    func changedTogether(_ news: [TaskNews], serial: Int64) async {
-        for one in news { await tell(one) }
     }
 
     func tellObjects() {}
