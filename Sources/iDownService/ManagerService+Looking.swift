@@ -39,12 +39,12 @@ extension ManagerService {
 
     /// Returns what has happened in the attempts of a task that is not completed, the oldest first.
     func history(_ call: Call, of id: String) async throws -> [HistoryEntry] {
-        try await coordinator.history(of: try await permitted(call, id)).map(HistoryEntry.init)
+        try await coordinator.history(of: try await permitted(call, id).id).map(HistoryEntry.init)
     }
 
     /// Returns the connections that a task has open, the oldest first.
     func connections(_ call: Call, of id: String) async throws -> [[String: Value]] {
-        try await coordinator.connections(of: try await permitted(call, id)).map { connection in
+        try await coordinator.connections(of: try await permitted(call, id).id).map { connection in
             [
                 "host": .string(connection.host),
                 "protocol": .string(connection.protocolName),

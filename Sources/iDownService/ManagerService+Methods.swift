@@ -19,8 +19,7 @@ extension ManagerService {
 
     /// Carries out a method on a task.
     func carryOut(_ call: Call, _ method: TaskMethod, on id: String) async throws {
-        let id = try taskID(id)
-        let owner = try await permit(call, on: [id])
+        let (id, owner) = try await permitted(call, id)
         if method == .retry, owner != nil {
             // A finished file stays, and another one is made beside it.
             let record = try await coordinator.task(id).record
@@ -71,8 +70,7 @@ extension ManagerService {
 
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ call: Call, of id: String, to url: String) async throws {
-        let id = try taskID(id)
-        let owner = try await permit(call, on: [id])
+        let (id, owner) = try await permitted(call, id)
         try await afterEarlierChanges(of: id) {
             var edit = TaskEdit()
             edit.url = try OptionChecker.reference(url).text
@@ -84,8 +82,7 @@ extension ManagerService {
 
     /// Changes options of a task, all of them or none.
     func setOptions(_ call: Call, of id: String, _ options: EditOptions) async throws {
-        let id = try taskID(id)
-        let owner = try await permit(call, on: [id])
+        let (id, owner) = try await permitted(call, id)
         try await afterEarlierChanges(of: id) {
             let checker = optionChecker(for: owner)
             // Refuse options that cannot change now, before the folder is created.
@@ -137,7 +134,7 @@ extension ManagerService {
 
     /// Changes the place of a task in the queue.
     func setPriority(_ call: Call, of id: String, to priority: Int32) async throws {
-        let id = try await permitted(call, id)
+        let id = try await permitted(call, id).id
         try await afterEarlierChanges(of: id) {
             try await coordinator.setPriority(priority, of: id)
         }
@@ -175,8 +172,7 @@ extension ManagerService {
 
     /// Reads a finished file again, and returns the word for its integrity.
     func verify(_ call: Call, _ id: String) async throws -> String {
-        let id = try await permitted(call, id)
-        let owner = await callers.caller(of: call).owner
+        let (id, owner) = try await permitted(call, id)
         call.endWithCaller()
         return try await coordinator.verify(id, for: owner).rawValue
     }
@@ -202,8 +198,7 @@ extension Command {
 extension ManagerService {
     /// Opens the file of a task for reading; a sandboxed caller gets a pipe with the file's bytes.
     func openFile(_ call: Call, of id: String) async throws -> OpenDescriptor {
-        let id = try await permitted(call, id)
-        let owner = await callers.caller(of: call).owner
+        let (id, owner) = try await permitted(call, id)
         let record = try await coordinator.task(id).record
         if owner != nil, record.state != .completed {
             throw Refusal.unfinished(record.state.kind)

@@ -38,13 +38,13 @@ extension ManagerService {
         return owner
     }
 
-    /// Returns the task that a call names, if the caller may control it.
+    /// Returns the task that a call names, if the caller may control it, and the caller's
+    /// application from a sandbox; nil for the user's own programs.
     ///
     /// - Throws: What ``permit(_:on:)`` throws.
-    func permitted(_ call: Call, _ id: String) async throws -> TaskID {
+    func permitted(_ call: Call, _ id: String) async throws -> (id: TaskID, owner: String?) {
         let id = try taskID(id)
-        try await permit(call, on: [id])
-        return id
+        return (id, try await permit(call, on: [id]))
     }
 
     /// Returns how the caller sees tasks: a sandboxed one sees no queries of URLs.
