@@ -97,29 +97,13 @@ struct OptionChecker: Sendable {
                 do {
                     try checkWhenDone(download.options)
                     guard folders[path] == nil else { continue }
-                    folders[path] = try await folder(of: download.options, makes: makes)
+                    folders[path] = try await prepared(download.options.directory, makes: makes)
                 } catch {
                     throw ManagerError(error).named(by: NewDownload.name(ofPlace: index))
                 }
             }
         }
         return folders
-    }
-
-    /// Returns the folder of a download, links resolved, and makes it unless `makes` is false.
-    ///
-    /// A refusal tells the folder, and that it is the one of the settings where the client named none.
-    private func folder(
-        of options: AddOptions,
-        makes: Bool = true
-    ) async throws(FolderRefusal) -> String {
-        let path = options.directory ?? downloadDirectory
-        do throws(FolderRefusal) {
-            return try await engine.folders.prepare(path, rules: rules, makes: makes)
-        } catch {
-            guard options.directory == nil else { throw error.naming(path) }
-            throw FolderRefusal("The folder for downloads is \(path). \(error.message)")
-        }
     }
 
     /// The options that concern a single file.
@@ -189,7 +173,7 @@ struct OptionChecker: Sendable {
         if let folder {
             directory = folder.directory
         } else {
-            directory = try await self.folder(of: options)
+            directory = try await prepared(options.directory)
         }
         var tasks = make(directory)
         for index in tasks.indices { try await apply(options, to: &tasks[index]) }
@@ -317,20 +301,20 @@ struct OptionChecker: Sendable {
         }
     }
 
+    /// Returns a folder, links resolved, and makes it unless `makes` is false.
+    ///
+    /// A refusal tells the folder, and that it is the one of the settings where the client named none.
     private func prepared(
-        _ directory: String,
+        _ directory: String?,
         for finished: LocalFile? = nil,
         makes: Bool = true
     ) async throws(FolderRefusal) -> String {
+        let path = directory ?? downloadDirectory
         do throws(FolderRefusal) {
-            return try await engine.folders.prepare(
-                directory,
-                rules: rules,
-                for: finished,
-                makes: makes
-            )
+            return try await engine.folders.prepare(path, rules: rules, for: finished, makes: makes)
         } catch {
-            throw error.naming(directory)
+            guard directory == nil else { throw error.naming(path) }
+            throw FolderRefusal("The folder for downloads is \(path). \(error.message)")
         }
     }
 
