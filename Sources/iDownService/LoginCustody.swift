@@ -21,7 +21,6 @@ final class LoginCustody {
     private var hasCompared = false
     /// The logins that are in the vault, by id.
     private var known: [String: URLLogins] = [:]
-    private var ids: [URLLogins: String] = [:]
     /// The prefix of the ids of this list's logins in the vault.
     ///
     /// A list that was made anew or copied has another prefix, so it deletes no logins that it does
@@ -144,7 +143,9 @@ final class LoginCustody {
             guard old != nil else { return nil }
         }
         guard let logins = URLLogins(of: request, over: old) else { return nil }
-        if let id = ids[logins] { return LoginKey(id: id, isForURL: logins.isForURL) }
+        if let id = known.first(where: { $0.value == logins })?.key {
+            return LoginKey(id: id, isForURL: logins.isForURL)
+        }
         let id =
             origin + String(UInt64.random(in: .min ... .max), radix: 36)
             + String(UInt64.random(in: .min ... .max), radix: 36)
@@ -154,12 +155,8 @@ final class LoginCustody {
     }
 
     private func note(_ logins: URLLogins, at id: String) {
-        if known.count >= Self.mostKnown {
-            known = [:]
-            ids = [:]
-        }
+        if known.count >= Self.mostKnown { known = [:] }
         known[id] = logins
-        ids[logins] = id
     }
 
     // MARK: Forgetting
@@ -179,7 +176,7 @@ final class LoginCustody {
     ) async throws {
         let isNeeded = try await coordinator.store.read { try $0.needsLogins(keptAt: id) }
         guard !isNeeded else { return }
-        if let logins = known.removeValue(forKey: id) { ids[logins] = nil }
+        known[id] = nil
         await vault.forget(id)
     }
 
