@@ -119,7 +119,8 @@ extension TaskTable {
 
     private struct Row {
         private let state: TaskProperties.State
-        private let stateCell, id, progress, size, speed, left, name, why: CellText
+        /// The cells, in the order of the columns.
+        private let cells: [CellText]
         /// The last part of the URL while the file has no name; otherwise nil.
         private let expectedName: CellText?
 
@@ -128,38 +129,32 @@ extension TaskTable {
             func shown(_ text: CellText) -> CellText { isForTerminal ? text.simplified : text }
             let summary = TaskSummary(task)
             state = task.state
-            stateCell = CellText(task.state.rawValue)
-            id = CellText(task.id)
-            progress = CellText(summary.percent)
-            size = CellText(summary.size)
-            speed = CellText(summary.speed)
-            left = CellText(summary.timeLeft(bytesPerSecond: task.speed))
-            name = shown(summary.name)
-            why = shown(summary.shortReason)
+            cells = Column.allCases.map { column in
+                switch column {
+                case .id: CellText(task.id)
+                case .state: CellText(task.state.rawValue)
+                case .progress: CellText(summary.percent)
+                case .size: CellText(summary.size)
+                case .speed: CellText(summary.speed)
+                case .left: CellText(summary.timeLeft(bytesPerSecond: task.speed))
+                case .name: shown(summary.name)
+                case .why: shown(summary.shortReason)
+                }
+            }
             expectedName = task.fileName.isEmpty ? shown(summary.shortName) : nil
         }
 
         /// The text of a column; a URL that does not fit into the name's column is replaced by its
         /// last part.
         subscript(column: Column, within nameWidth: Int?) -> CellText {
-            guard column == .name, let expectedName, let nameWidth, name.width > nameWidth else {
-                return self[column]
+            let cell = self[column]
+            guard column == .name, let expectedName, let nameWidth, cell.width > nameWidth else {
+                return cell
             }
             return expectedName
         }
 
-        subscript(column: Column) -> CellText {
-            switch column {
-            case .id: id
-            case .state: stateCell
-            case .progress: progress
-            case .size: size
-            case .speed: speed
-            case .left: left
-            case .name: name
-            case .why: why
-            }
-        }
+        subscript(column: Column) -> CellText { cells[column.rawValue] }
 
         func ink(_ column: Column) -> Style.Ink { column == .state ? Style.Ink(state) : .plain }
     }
