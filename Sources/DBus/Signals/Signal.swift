@@ -52,7 +52,7 @@ public struct SignalMessage: Sendable {
     let body: WireReader
 
     /// The arguments of the signal, decoded anew at each call; empty if they take more memory than
-    /// the values of one message may.
+    /// the values of one message may, or bring open files.
     public var arguments: [Value] { (try? body.values()) ?? [] }
 }
 

@@ -4,8 +4,9 @@ private import Synchronization
 
 /// The received signals in order of arrival, each converted to the element type.
 ///
-/// No signal is lost: up to ``maximumWaiting`` signals, with up to 256 MiB of arguments, wait here;
-/// one more ends the sequence with `LimitsExceeded`. The sequence also ends with the connection.
+/// A signal whose arguments cannot be decoded is left out, also one whose values would take more than
+/// 256 MiB. No other is lost: up to ``maximumWaiting`` signals, with up to 256 MiB of arguments, wait
+/// here; one more ends the sequence with `LimitsExceeded`. The sequence also ends with the connection.
 /// Once the last copy of the sequence and its iterators is gone, the match rule is removed from the
 /// bus.
 ///
