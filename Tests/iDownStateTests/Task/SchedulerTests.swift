@@ -38,7 +38,13 @@ import iDownTesting
         Row("one slot is left", slots: 2, running: [1], waiting: [2, 3], starts: [2]),
         Row("all slots are taken", slots: 1, running: [1], waiting: [2]),
         Row("the first ones leave", slots: 1, running: [2, 3, 1], displaces: [2, 3]),
-        Row("who leaves makes no room", slots: 2, running: [1, 3, 2], waiting: [9], displaces: [1]),
+        Row(
+            "who leaves makes no room",
+            slots: 2,
+            running: [1, 3, 2],
+            waiting: [9],
+            displaces: [1]
+        ),
         Row("no slots at all", slots: 0, running: [1], waiting: [2], displaces: [1]),
     ]
 
