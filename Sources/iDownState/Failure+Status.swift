@@ -17,7 +17,7 @@ extension Failure {
         return switch status {
         case 404, 410: Failure(.serverNotFound, text + " Check the URL, or \(freshLink)")
         case 403, 451: Failure(.serverForbidden, text + " The link may have expired: \(freshLink)")
-        case 401: Failure(.serverAuthRequired, text + " Store a login with `idown login URL`.")
+        case 401: Failure(.serverAuthRequired, text + loginAdvice)
         case 407: Failure(.serverAuthRequired, text + " Put a login into the URL of the proxy.")
         case 408, 425, 429, 503:
             Failure(
@@ -40,6 +40,9 @@ extension Failure {
         default: Failure(.serverBadResponse, text + " Check the URL, or \(freshLink)")
         }
     }
+
+    /// Says how to give a download a login.
+    package static let loginAdvice = " Store a login with `idown login URL`."
 
     /// Says how to give a download another URL; it ends a sentence.
     package static let freshLink = "give a fresh link with `\(editing)ID --url URL`."

@@ -293,6 +293,9 @@ package final class Engine: Sendable {
     /// Any refusal tells of a cookie file that could not be read: its cookies may be missing.
     func judged(_ failure: Failure, of attempt: Attempt) async -> Failure {
         let home = attempt.home
+        if home.user != nil, failure.message.hasSuffix(Failure.loginAdvice) {
+            return failure.afterRefusedLogin
+        }
         guard failure.code == .serverAuthRequired, attempt.login == nil,
             attempt.job.request.usesStoredLogins, home.user == nil,
             await logins?.mayHaveLogin(for: home.origin) == true
@@ -302,6 +305,15 @@ package final class Engine: Sendable {
 }
 
 extension Failure {
+    /// The failure of a task whose URL has a login: a stored one would not be sent.
+    fileprivate var afterRefusedLogin: Failure {
+        var failure = self
+        failure.message.removeLast(Self.loginAdvice.count)
+        failure.message +=
+            " The login in the URL is refused: put the right one into the URL, and \(Self.freshLink)"
+        return failure
+    }
+
     /// The failure, with a word about the cookie file if the server refuses the task.
     fileprivate var withoutCookieFile: Failure {
         guard code.tellsOfAnExpiredLink else { return self }

@@ -162,7 +162,7 @@ extension BrokenTransfer {
         case .couldNotRetrieve, .commandRefused:
             return Failure(.serverFailed, detail)
         case .loginDenied:
-            return Failure(.serverAuthRequired, detail + " Store a login with `idown login URL`.")
+            return Failure(.serverAuthRequired, detail + Failure.loginAdvice)
         case .badRequest where outcome.message.contains("not a valid proxy"):
             return Failure(
                 .networkUnreachable,

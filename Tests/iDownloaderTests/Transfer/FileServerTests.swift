@@ -363,6 +363,9 @@ import iDownloader
                         expectFailure(code, isTransient: false, site, journal)
                         let message = journal.record.failure?.message ?? ""
                         #expect(!message.contains("wrong"))
+                        // A stored login would not be sent in place of the URL's.
+                        let isWithout = code == .serverAuthRequired && login.isEmpty
+                        #expect(message.contains("idown login") == isWithout, "\(message)")
                     }
                 }
             }
