@@ -177,7 +177,14 @@ extension ManagerClient {
         _ ids: [String],
         options: RemoveOptions = RemoveOptions()
     ) async throws(ManagerError) -> UInt32 {
-        try await call(Name.removeTasks, ids, options.dictionary, returning: UInt32.self)
+        try await call(
+            Name.removeTasks,
+            ids,
+            options.dictionary,
+            returning: UInt32.self,
+            // The files are moved before the answer, each on its disk.
+            patience: options.trashFiles == true ? Self.noLimit : nil
+        )
     }
 
     /// Changes the place of a task in the queue; tasks of higher priority start first.
