@@ -99,7 +99,7 @@ package struct TaskSummary: Sendable {
         if !waitsForTurn, !hold.isEmpty { return words }
         // The failure of the last attempt tells more than the wait for the next one.
         if !task.errorMessage.isEmpty { return CellText("tries again: \(task.errorMessage)") }
-        return task.hold == .queue ? words : CellText("")
+        return words
     }
 
     /// Whether an unfinished task tells why its file could not be moved: other failures of the file

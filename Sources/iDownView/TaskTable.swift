@@ -80,7 +80,7 @@ extension TaskTable {
         case id, state, progress, size, speed, left, name, why
 
         /// The columns that give way to the name and the reason, the first one first.
-        static let dispensable: [Column] = [.left, .speed, .progress, .size]
+        static let dispensable: [Column] = [.left, .speed, .size, .progress]
 
         var title: CellText { CellText("\(self)".uppercased()) }
 

@@ -61,6 +61,11 @@ struct AddingArguments: ParsableArguments {
         if let connections, !Contract.connections.contains(connections) {
             throw ValidationError("--connections is 1 to 16, not \(connections)")
         }
+        if output == "-" {
+            throw ValidationError(
+                "idown writes no file to standard output: save it, and read the path that get prints"
+            )
+        }
         if output?.contains("/") == true {
             throw ValidationError(
                 "--output is a name without a folder; give the folder by --directory"

@@ -9,6 +9,7 @@ import iDownBus
     @Test(arguments: [
         (TaskProperties.Hold.queue, "", "waits for a free slot"),
         (.retry, "HTTP 503", "tries again: HTTP 503"),
+        (.retry, "", "tries again later"),
         (.offline, "", "waits for a network"),
         (.offline, "HTTP 503", "waits for a network"),
         (.metered, "", "waits for a network that is not metered"),

@@ -58,9 +58,9 @@ import iDownView
         long.errorMessage = "The server answered 403 Forbidden. The link may have expired."
         #expect(
             TaskTable([waiting, long], width: 80, style: .plain).lines == [
-                "ID  STATE         SIZE  NAME                          WHY",
-                "13  waiting  200.0 MiB  a name that is too long for…  waits for a free slot",
-                "12  failed           -  https://example.org/gone      The server answered 403 F…",
+                "ID  STATE    PROGRESS  NAME                           WHY",
+                "13  waiting       25%  a name that is too long for …  waits for a free slot",
+                "12  failed          -  https://example.org/gone       The server answered 403 F…",
             ]
         )
     }
