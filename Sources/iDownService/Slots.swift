@@ -321,7 +321,8 @@ final class Slots {
         )
     }
 
-    /// Looks which disks do not answer, and fills slots if one gets stuck or answers again.
+    /// Looks which disks do not answer, tells their transfers, and fills slots if one gets stuck or
+    /// answers again.
     private func noteStuckDisks(in coordinator: isolated Coordinator) {
         let disk = coordinator.engine.disk
         var now: [TaskID: UInt64] = [:]
@@ -331,6 +332,7 @@ final class Slots {
         ) {
             now[id] = folders.first { isStuck(id, in: $0, on: disk) }.flatMap(disk.fileSystem)
         }
+        for (id, transfer) in running { transfer.noteDisk(isStuck: now[id] != nil) }
         guard now != stuck else { return }
         stuck = now
         coordinator.fillSlots()

@@ -35,6 +35,10 @@ struct HungDiskTests {
                     var file = ServedFile(large)
                     file.bytesPerSecond = 400_000
                     return file.answer(to: request)
+                case "/wide-1", "/wide-2":
+                    var file = ServedFile(large)
+                    file.bytesPerSecond = 100_000
+                    return file.answer(to: request)
                 case "/moved":
                     var file = ServedFile(large)
                     let count = request["Range"] == nil ? Self.part : 0
@@ -263,6 +267,47 @@ struct HungDiskTests {
                 for id in [there, held, last] {
                     try await service.waitForState("completed", of: id)
                 }
+            }
+        }
+    }
+
+    @Test(.enabled("needs fuse(4) and python3-fuse") { await HangingDisk.canMount(program) })
+    func `downloads that hang give up their places at their host`() async throws {
+        let host = try host(FaultServer.Gate())
+        defer { host.stop() }
+        try await withService { service in
+            try await withHangingDisk(.stoppedProgram) { disk in
+                let client = service.client
+                var stuck: [String] = []
+                for name in ["wide-1", "wide-2"] {
+                    let id = try await service.add(host.url("/\(name)")) {
+                        $0.directory = disk.path
+                        $0.connections = 8
+                    }
+                    stuck.append(id)
+                }
+                // As many as a host gets from all tasks together.
+                for id in stuck {
+                    try await soon("eight connections") {
+                        try await client.getTask(id).connections == 8
+                    }
+                }
+                try await disk.hang()
+                // Until they stand, they leave a place to a download that waits for its first one.
+                for id in stuck {
+                    try await soon("the reason why it stands") {
+                        try await client.explain(id) == ["its disk does not answer"]
+                    }
+                }
+                let next = try await service.add(host.url("/small"))
+                try await service.waitForState("completed", of: next, limit: .seconds(30))
+                // Nor does one keep a place that nobody wants any more.
+                try await inTime("Remove") { [stuck] in try await client.remove(stuck[0]) }
+                let last = try await service.add(host.url("/small")) { $0.filename = "last" }
+                try await service.waitForState("completed", of: last, limit: .seconds(30))
+                try await disk.answer()
+                try await service.waitForState("completed", of: stuck[1])
+                #expect(try large.firstDifference(fromFile: "\(disk.path)/wide-2") == nil)
             }
         }
     }

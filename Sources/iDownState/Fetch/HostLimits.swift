@@ -18,6 +18,10 @@ package struct HostLimits: Sendable {
 
     private struct Host: Sendable {
         var open = 0
+        /// How many of the open connections take no places, because their disk does not answer.
+        ///
+        /// To the host they are open like any other.
+        var uncounted = 0
         /// How many of the open connections the host has refused.
         var turnedAway = 0
         /// What was learned; its age is that when the service learned it.
@@ -41,7 +45,9 @@ package struct HostLimits: Sendable {
     package func room(_ host: String, at now: Duration) -> Int {
         guard let known = hosts[host] else { return Self.most }
         if let quietUntil = known.quietUntil, now < quietUntil { return 0 }
-        return max(0, (fresh(host, at: now)?.limit ?? Self.most) - known.open)
+        let places = Self.most - (known.open - known.uncounted)
+        guard let limit = fresh(host, at: now)?.limit else { return max(0, places) }
+        return max(0, min(places, limit - known.open))
     }
 
     /// What may be the reason why a host refuses one more connection.
@@ -63,8 +69,10 @@ package struct HostLimits: Sendable {
         return open > 0 || mayCount ? .some : .none
     }
 
-    /// Whether the host has ``most`` connections: even a lead connection has to wait.
-    package func isFull(_ host: String) -> Bool { open(host) >= Self.most }
+    /// Whether ``most`` connections take places at the host: even a lead connection has to wait.
+    package func isFull(_ host: String) -> Bool {
+        hosts[host].map { $0.open - $0.uncounted >= Self.most } ?? false
+    }
 
     /// Returns how many connections to one file were useful; nil where that was not found out.
     package func useful(_ host: String, at now: Duration) -> UsefulConnections? {
@@ -76,23 +84,37 @@ package struct HostLimits: Sendable {
         fresh(host, at: now)?.hasSeveralTags == true
     }
 
-    /// Counts a new connection.
-    package mutating func opened(_ host: String, at now: Duration) {
-        change(host, at: now) { $0.open += 1 }
+    /// Counts a new connection; `isUncounted` if it takes no place.
+    package mutating func opened(_ host: String, isUncounted: Bool = false, at now: Duration) {
+        change(host, at: now) { known in
+            known.open += 1
+            if isUncounted { known.uncounted += 1 }
+        }
+    }
+
+    /// Lets so many of the open connections take no places any more, or take them again where the
+    /// number is negative.
+    package mutating func uncount(_ host: String, _ number: Int) {
+        guard var known = hosts[host] else { return }
+        known.uncounted = min(known.open, max(0, known.uncounted + number))
+        hosts[host] = known
     }
 
     /// Counts a connection as closed.
     ///
     /// `wasServed` says that the host had sent something over it, `wasRefused` that
-    /// ``refused(_:wasClosed:retryAfter:at:)`` was called for it while it was open.
+    /// ``refused(_:wasClosed:retryAfter:at:)`` was called for it while it was open, `wasUncounted`
+    /// that it took no place.
     package mutating func closed(
         _ host: String,
         wasServed: Bool = false,
         wasRefused: Bool = false,
+        wasUncounted: Bool = false,
         at now: Duration
     ) {
         guard var known = hosts[host] else { return }
         known.open = max(0, known.open - 1)
+        if wasUncounted { known.uncounted = max(0, known.uncounted - 1) }
         if wasRefused { known.turnedAway = max(0, known.turnedAway - 1) }
         known.closings.removeAll { now - $0 > LimitEvidence.patience }
         if wasServed { known.closings = (known.closings + [now]).suffix(Self.most) }

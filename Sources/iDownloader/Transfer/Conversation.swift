@@ -76,7 +76,7 @@ final class Conversation {
             before = attempt.headerBytes
             isByHTTP2 = attempt.fetch.requests.isByHTTP2(hop.origin)
         } else {
-            engine.hosts.opened(hop.origin)
+            engine.hosts.opened(hop.origin, of: attempt.controls)
         }
         let task = attempt.job.task
         let valve = engine.rates.valve(for: task)
@@ -155,6 +155,7 @@ final class Conversation {
         attempt.controls.release(connection.handle)
         engine.hosts.closed(
             connection.hop.origin,
+            of: attempt.controls,
             wasServed: connection.writer != nil || !connection.sink.kept.isEmpty,
             wasRefused: state(of: connection)?.isTurnedAway == true
         )

@@ -136,6 +136,7 @@ package final class Engine: Sendable {
             directory: job.request.directory,
             live: live,
             controls: controls,
+            hosts: hosts,
             work: work
         )
     }

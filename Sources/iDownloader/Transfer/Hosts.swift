@@ -32,6 +32,26 @@ final class Hosts: Sendable {
             if waits[key]?.isEmpty == true { waits[key] = nil }
             return wait
         }
+
+        /// Counts a connection of a transfer as open.
+        mutating func opened(_ key: String, of controls: Controls, at now: Duration) {
+            let isUncounted = controls.places.withLock { places in
+                places.open[key, default: 0] += 1
+                return places.areUncounted
+            }
+            limits.opened(key, isUncounted: isUncounted, at: now)
+        }
+
+        /// Takes the waits for which the host has room out of their queue, and counts their
+        /// connections as open.
+        mutating func admit(to key: String, at now: Duration) -> [Wait] {
+            var admitted: [Wait] = []
+            while !limits.isFull(key), let wait = take(key, where: { _ in true }) {
+                opened(key, of: wait.controls, at: now)
+                admitted.append(wait)
+            }
+            return admitted
+        }
     }
 
     private let state = Mutex(State())
@@ -62,7 +82,7 @@ final class Hosts: Sendable {
         return await withCheckedContinuation { continuation in
             let answer: Bool? = state.withLock { state in
                 if !state.limits.isFull(key), state.waits[key] == nil {
-                    state.limits.opened(key, at: now)
+                    state.opened(key, of: controls, at: now)
                     return true
                 }
                 // A stop after this check finds the wait and ends it.
@@ -76,20 +96,53 @@ final class Hosts: Sendable {
     }
 
     /// Counts a connection that joins others as open.
-    func opened(_ host: Origin) { limits { $0.opened(host.text, at: $1) } }
+    func opened(_ host: Origin, of controls: Controls) {
+        let (key, now) = (host.text, now)
+        state.withLock { $0.opened(key, of: controls, at: now) }
+    }
 
     /// Counts a connection as closed; `wasServed` if the host had sent it bytes, `wasRefused` if
     /// the host had refused it.
-    func closed(_ host: Origin, wasServed: Bool, wasRefused: Bool) {
+    func closed(_ host: Origin, of controls: Controls, wasServed: Bool, wasRefused: Bool) {
         let (key, now) = (host.text, now)
-        let next: Wait? = state.withLock { state in
-            state.limits.closed(key, wasServed: wasServed, wasRefused: wasRefused, at: now)
-            guard !state.limits.isFull(key), let next = state.take(key, where: { _ in true })
-            else { return nil }
-            state.limits.opened(key, at: now)
+        let next: [Wait] = state.withLock { state in
+            let wasUncounted = controls.places.withLock { places in
+                places.open[key, default: 1] -= 1
+                if places.open[key] == 0 { places.open[key] = nil }
+                return places.areUncounted
+            }
+            state.limits.closed(
+                key,
+                wasServed: wasServed,
+                wasRefused: wasRefused,
+                wasUncounted: wasUncounted,
+                at: now
+            )
+            return state.admit(to: key, at: now)
+        }
+        for wait in next { wait.continuation.resume(returning: true) }
+    }
+
+    /// Frees the places of a transfer's connections while its disk does not answer, and takes them
+    /// again, even where more than allowed are open then, once it does.
+    ///
+    /// The transfer cannot close its connections before, not even if it was stopped.
+    func noteDisk(of controls: Controls, isStuck: Bool) {
+        let now = now
+        let next: [Wait] = state.withLock { state in
+            let open: [String: Int] = controls.places.withLock { places in
+                guard places.areUncounted != isStuck else { return [:] }
+                places.areUncounted = isStuck
+                return places.open
+            }
+            var next: [Wait] = []
+            for (key, number) in open {
+                state.limits.uncount(key, isStuck ? number : -number)
+                next += state.admit(to: key, at: now)
+            }
             return next
         }
-        next?.continuation.resume(returning: true)
+        for wait in next { wait.continuation.resume(returning: true) }
     }
 
     /// Returns whether lead connections wait for this host.

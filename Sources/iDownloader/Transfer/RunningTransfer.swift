@@ -14,6 +14,7 @@ package struct RunningTransfer: Sendable {
     package let live: LiveProgress
 
     let controls: Controls
+    let hosts: Hosts
     let work: Task<Void, Never>
 
     /// Stops the transfer: stored bytes are synced and recorded, and the connections are closed.
@@ -22,8 +23,20 @@ package struct RunningTransfer: Sendable {
     /// Sets the most connections at once; nil uses the engine's number.
     package func limitConnections(to number: Int?) { controls.connections = number }
 
+    /// Notes whether the disk of its file does not answer: its connections take no places at their
+    /// hosts meanwhile.
+    package func noteDisk(isStuck: Bool) { hosts.noteDisk(of: controls, isStuck: isStuck) }
+
     /// Returns once the transfer has closed its connections and its file.
     package func ended() async { await work.value }
+}
+
+/// The connections of a transfer that ``Hosts`` counts.
+struct HostPlaces: Sendable {
+    /// How many are open to each host.
+    var open: [String: Int] = [:]
+    /// Whether they take no places, because the disk does not answer.
+    var areUncounted = false
 }
 
 /// The orders of a transfer's owner while it runs.
@@ -35,6 +48,8 @@ final class Controls: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Only ``Hosts`` uses it, within its own lock.
+    let places = Mutex(HostPlaces())
 
     init(connections: Int?) { state = Mutex(State(connections: connections)) }
 

@@ -326,7 +326,7 @@ actor Transfer {
         guard await engine.hosts.enter(hop.origin, controls) else { throw .stopped }
         // It may have asked for one while this request waited for its turn.
         if let end = rest() {
-            engine.hosts.closed(hop.origin, wasServed: false, wasRefused: false)
+            engine.hosts.closed(hop.origin, of: controls, wasServed: false, wasRefused: false)
             throw end
         }
         return try await Conversation(attempt, storage).request(ask, at: hop)

@@ -32,6 +32,36 @@ import Testing
         #expect(!limits.isFull(host))
     }
 
+    @Test func `connections whose disk does not answer take no places, but the host has them`() {
+        var limits = limits(open: 16)
+        limits.uncount(host, 8)
+        #expect(!limits.isFull(host))
+        #expect(limits.room(host, at: .zero) == 8)
+        for _ in 0..<8 { limits.opened(host, at: .zero) }
+        #expect(limits.isFull(host))
+        #expect(limits.load(host, at: .zero) == .some)
+        // Each that ends gives its own place back, or none.
+        limits.closed(host, wasUncounted: true, at: .zero)
+        #expect(limits.isFull(host))
+        limits.closed(host, at: .zero)
+        #expect(limits.room(host, at: .zero) == 1)
+        limits.uncount(host, -7)
+        #expect(limits.isFull(host))
+        #expect(limits.open(host) == 22)
+        for _ in 0..<7 { limits.closed(host, at: .zero) }
+        #expect(limits.room(host, at: .zero) == 1)
+    }
+
+    @Test func `a refusal counts connections whose disk does not answer`() {
+        var limits = limits(open: 6)
+        limits.uncount(host, 4)
+        limits.refused(host, retryAfter: nil, at: .zero)
+        limits.closed(host, wasRefused: true, at: .zero)
+        #expect(limits.knowledge(at: .zero).map(\.limit) == [5])
+        #expect(limits.room(host, at: .zero) == 0)
+        #expect(limits.load(host, at: .zero) == .full)
+    }
+
     @Test func `each refusal leaves those that are open`() {
         var limits = limits(open: 8)
         for left in stride(from: 7, through: 2, by: -1) {

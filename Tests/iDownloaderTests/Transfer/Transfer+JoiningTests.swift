@@ -321,6 +321,45 @@ extension Site {
         }
     }
 
+    @Test func `a task whose disk does not answer leaves its place to others meanwhile`()
+        async throws
+    {
+        let hold = ServedFile.Hold(afterBytes: 1 << 10)
+        let held = Sample.file.with { $0.hold = hold }
+        try await withServer({ held.answer(to: $0) }) { server in
+            try await withSite { site in
+                func start(_ id: Int64) throws -> (RecordingJournal, RunningTransfer) {
+                    let journal = try site.task(server.url("/\(id).bin"), id: id)
+                    return (journal, try site.start(journal))
+                }
+                var running = try (1...16).map(start)
+                await server.waitForRequest(count: 16)
+                let next = try start(17)
+                running[0].1.noteDisk(isStuck: true)
+                running[0].1.noteDisk(isStuck: true)
+                await server.waitForRequest(count: 17)
+                running[0].1.noteDisk(isStuck: false)
+                // One of seventeen ends, so that there is still no place.
+                let last = try start(18)
+                try next.0.apply(.pause)
+                next.1.stop()
+                await next.1.ended()
+                #expect(last.1.live.connections == 0)
+                #expect(server.requests.count == 17)
+                // This one ends while it takes no place.
+                running[1].1.noteDisk(isStuck: true)
+                await server.waitForRequest(count: 18)
+                running.append(last)
+                hold.until.open()
+                for (journal, transfer) in running {
+                    await transfer.ended()
+                    #expect(journal.record.state == .completed)
+                }
+                #expect(server.requests.count == 18)
+            }
+        }
+    }
+
     enum Oddity: CaseIterable, Sendable {
         case wholeFile, anotherTag, anotherDate, noContentRange, wrongOffset, wrongTotal, notFound
         case multipart, encoded, closed
