@@ -4,7 +4,9 @@ package import iDownBus
 
 /// The links of a typed, pasted or dropped text, one or more in a line.
 ///
-/// Options of a link may follow in indented lines, as in the lists of ``DownloadList``.
+/// Options of a link may follow in indented lines, as in the lists of ``DownloadList``. They belong
+/// to the line above, which must hold this link alone or, with tabs between them, the link and its
+/// mirrors.
 package struct LinkText: Hashable, Sendable {
     /// A word that is not a link, or an option that cannot be read.
     package struct Mistake: Hashable, Sendable {
@@ -36,7 +38,7 @@ package struct LinkText: Hashable, Sendable {
         }
     }
 
-    /// The links, in order, each once.
+    /// The links, in order, each once and once more for each time that it has options of its own.
     package private(set) var links: [String] = []
     /// The line of each link, counted from 1.
     package private(set) var lines: [Int] = []
@@ -48,7 +50,8 @@ package struct LinkText: Hashable, Sendable {
     package private(set) var mistakes: [Mistake] = []
     /// The paths of other files on this machine, by line, if the line holds nothing else.
     ///
-    /// Each is a mistake until the caller replaces it with the links of the list in the file.
+    /// Each is a mistake until the caller replaces it with the links of the list in the file. One
+    /// with options below is left out, because they would become those of the list's last link.
     package private(set) var files: [Int: String] = [:]
 
     private static let schemes: Set<String> = ["http", "https", "ftp", "ftps", "sftp"]
@@ -67,16 +70,28 @@ package struct LinkText: Hashable, Sendable {
         var known: Set<String> = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let hasLinks = leavesWords && text.contains("://")
+        var mirrors: [Int: [String]] = [:]
         var options: [Int: [Int]] = [:]
-        for (place, line) in lines.enumerated() where !line.hasPrefix("#") {
-            if !links.isEmpty, Self.isOption(line) {
-                options[links.count - 1, default: []].append(place)
+        // The link of the last line; nil if it holds none, several or something else.
+        var above: Int?
+        for (place, line) in lines.enumerated() where !Self.isEmpty(line) {
+            if Self.isOption(line), above != nil || Self.isKnownOption(line) {
+                if let above {
+                    options[above, default: []].append(place)
+                } else {
+                    let name = Self.optionName(line)
+                    let reason = "\(name) must stand below one link"
+                    mistakes.append(Mistake(line: place + 1, word: name + "=", reason: reason))
+                }
                 continue
             }
+            above = nil
+            let hasOptions = lines[(place + 1)...].first { !Self.isEmpty($0) }.map(Self.isOption)
             var words = line.hasPrefix("/") ? [line] : line.split(whereSeparator: \.isWhitespace)
             let isAlone = words.count == 1
             if hasLinks { words = Self.linksOfSentence(words.flatMap(Self.apart)) }
             let beginsWithLink = words.first?.contains("://") == true
+            var found: [String] = []
             for word in words {
                 let isEnd = beginsWithLink && Self.isEndOfName(word)
                 let word = String(word)
@@ -84,17 +99,30 @@ package struct LinkText: Hashable, Sendable {
                 if let path, Self.isMetalink(path) {
                     metalinks.append(path)
                 } else if !isEnd, let link = Self.link(word) {
-                    guard known.insert(link).inserted else { continue }
-                    links.append(link)
-                    self.lines.append(place + 1)
+                    found.append(link)
                 } else {
                     let shown = CellText(ShownURL(word).description).cut(to: 60)
                     mistakes.append(Mistake(line: place + 1, word: shown.description, reason: nil))
-                    if let path, isAlone { files[place + 1] = path }
+                    if let path, isAlone, hasOptions != true { files[place + 1] = path }
+                }
+            }
+            let isOne = found.count == 1 || Self.isRow(line, of: words)
+            if hasOptions == true, isOne, found.count == words.count, let link = found.first {
+                above = links.count
+                mirrors[links.count] = Array(found.dropFirst())
+                known.insert(link)
+                links.append(link)
+                self.lines.append(place + 1)
+            } else {
+                for link in found where known.insert(link).inserted {
+                    links.append(link)
+                    self.lines.append(place + 1)
                 }
             }
         }
-        for (link, places) in options { read(places.map { ($0, lines[$0]) }, of: link) }
+        for (link, places) in options {
+            read(places.map { ($0, lines[$0]) }, of: link, mirrors[link] ?? [])
+        }
         mistakes.sort { $0.line < $1.line }
     }
 
@@ -176,22 +204,48 @@ package struct LinkText: Hashable, Sendable {
         return !name.isEmpty && name.utf8.allSatisfy { (97...122).contains($0) || $0 == 45 }
     }
 
-    private mutating func read(_ options: [(place: Int, line: Substring)], of link: Int) {
+    /// Whether a line is a comment or has nothing but blanks.
+    private static func isEmpty(_ line: Substring) -> Bool {
+        line.first { !$0.isWhitespace }.map { $0 == "#" } ?? true
+    }
+
+    /// Whether the option of a line is one of idown's; lists ignore others.
+    private static func isKnownOption(_ line: Substring) -> Bool {
+        (try? DownloadList("https://a\n\(line)"))?.ignored.isEmpty ?? true
+    }
+
+    /// Returns the name of a line's option as it may be shown; the value may be a secret.
+    private static func optionName(_ line: Substring) -> String {
+        let name = line.drop { $0.isWhitespace }.prefix { $0 != "=" }
+        return CellText(String(name)).cut(to: 60).description
+    }
+
+    /// Whether a line is nothing but these words with tabs between them.
+    private static func isRow(_ line: Substring, of words: [Substring]) -> Bool {
+        let parts = line.split(separator: "\t").filter { !$0.allSatisfy(\.isWhitespace) }
+        return parts.count == words.count && line.split(whereSeparator: \.isWhitespace) == words
+    }
+
+    private mutating func read(
+        _ options: [(place: Int, line: Substring)],
+        of link: Int,
+        _ mirrors: [String]
+    ) {
         let lines = options.map(\.line)
+        let row = ([links[link]] + mirrors).joined(separator: "\t")
         do throws(DownloadList.Mistake) {
-            let list = try DownloadList(([links[link][...]] + lines).joined(separator: "\n"))
+            let list = try DownloadList(([row[...]] + lines).joined(separator: "\n"))
             entries[link] = list.entries.first
             // A relative folder is a mistake, because a typed text has no folder of its own.
             guard entries[link]?.options.directory?.hasPrefix("/") == false else { return }
             let line = lines.lastIndex { $0.contains("dir") } ?? 0
             throw DownloadList.Mistake(line: line + 2, reason: "dir must be a whole path")
         } catch {
-            let (place, line) = options[error.line - 2]
-            // The value is left out, because it may be a secret.
-            let name = CellText(line.drop { $0.isWhitespace }.prefix { $0 != "=" } + "=")
-            mistakes.append(
-                Mistake(line: place + 1, word: name.cut(to: 60).description, reason: error.reason)
-            )
+            // The first line holds the link and its mirrors.
+            let isRow = error.line == 1
+            let line = isRow ? self.lines[link] : options[error.line - 2].place + 1
+            let name = isRow ? "mirror" : Self.optionName(options[error.line - 2].line)
+            mistakes.append(Mistake(line: line, word: name + "=", reason: error.reason))
         }
     }
 

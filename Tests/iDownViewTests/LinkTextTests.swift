@@ -81,6 +81,62 @@ struct LinkTextTests {
         #expect(text.mistakes.map(\.text) == ["Line \(2 + lines.count): \(reason)"])
     }
 
+    @Test
+    func `a repeated link with options of its own is a link of its own`() {
+        let list = "https://a.org/1\nhttps://b.org/2\nhttps://a.org/1\n  header=X: s"
+        let text = LinkText(list + "\nhttps://a.org/1\nhttps://b.org/2", leavingWords: true)
+        #expect(text.links == ["https://a.org/1", "https://b.org/2", "https://a.org/1"])
+        #expect(text.lines == [1, 2, 3] && text.mistakes.isEmpty)
+        let headers = text.links.indices.map {
+            text.options(ofLink: $0, with: AddOptions()).headers.map(\.name)
+        }
+        #expect(headers == [[], [], ["X"]])
+    }
+
+    @Test(arguments: [
+        "/tmp/x.meta4", "/tmp/list.txt", "htps://b.org/2", "see\n\nthere",
+        "https://b.org/2 https://c.org/3", "https://b.org/2 /tmp/x.meta4",
+        "https://b.org/2 https://c.org/3\thttps://d.org/4",
+    ])
+    func `options below a line that is not one link are told, and no link has them`(line: String) {
+        let options = "\n\n# a comment\n  dir=/srv\n  gid=1\n  header=X: secret"
+        for before in ["https://a.org/1\n", "https://a.org/1\n  out=x\n", ""] {
+            let text = LinkText(before + line + options, leavingWords: true)
+            let told = text.mistakes.map(\.text)
+            #expect(told.contains { $0.hasSuffix(": dir must stand below one link") })
+            #expect(told.contains { $0.hasSuffix(": header must stand below one link") })
+            #expect(!told.contains { $0.contains("secret") } && text.files.isEmpty)
+            for place in text.links.indices {
+                let given = text.options(ofLink: place, with: AddOptions())
+                #expect(given.directory == nil && given.headers.isEmpty)
+            }
+        }
+    }
+
+    @Test
+    func `blank lines and comments part no options from their link`() {
+        let text = LinkText("https://a.org/1\n \n  # a comment\n  dir=/srv\n\n# b\n\tout=x")
+        #expect(text.links == ["https://a.org/1"] && text.mistakes.isEmpty)
+        let options = text.options(ofLink: 0, with: AddOptions())
+        #expect(options.directory == "/srv" && options.filename == "x")
+    }
+
+    @Test
+    func `with tabs and options, the links after the first are mirrors, as they are exported`() {
+        let row = "https://a.org/1\tb.org/1 \tftp://c.org/1"
+        let text = LinkText("\(row)\n  dir=/srv\nhttps://d.org/2", leavingWords: true)
+        #expect(text.links == ["https://a.org/1", "https://d.org/2"] && text.mistakes.isEmpty)
+        let options = text.options(ofLink: 0, with: AddOptions())
+        #expect(options.mirrors == ["https://b.org/1", "ftp://c.org/1"])
+        #expect(options.directory == "/srv")
+        #expect(text.options(ofLink: 1, with: AddOptions()) == AddOptions())
+        #expect(LinkText(row).links.count == 3)
+        let many = (0...101).map { "https://a.org/\($0)" }.joined(separator: "\t")
+        let mistakes = LinkText("# a comment\n\(many)\n  dir=/srv").mistakes
+        #expect(mistakes.map(\.text) == ["Line 2: more than 100 mirrors"])
+        #expect(mistakes.map(\.word) == ["mirror="])
+    }
+
     @Test(arguments: [
         "https://a.org/1, https://a.org/2", "https://a.org/1,https://a.org/2;",
         #""https://a.org/1","https://a.org/2""#, "1. https://a.org/1\n2. https://a.org/2",
