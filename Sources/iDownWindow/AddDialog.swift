@@ -32,6 +32,8 @@ final class AddDialog {
     private var wanted: Set<String> = []
     private var reading: Task<Void, Never>?
     private var parsing: Task<Void, Never>?
+    /// Why lists in files are not taken, by the path of the file.
+    private var refusals: [String: ListRefusal] = [:]
     private var usualFolder: String?
     /// The part of each call's token that names this dialog, so that adding the same links again
     /// after an error makes no second download.
@@ -190,9 +192,18 @@ final class AddDialog {
         let files = links.files
         reading = Task {
             var lists: [Int: String] = [:]
+            var refusals: [String: ListRefusal] = [:]
             try? await Task.sleep(for: pause)
-            for (line, path) in files { lists[line] = await LinkList.read(path) }
-            guard !Task.isCancelled, !dialog.isClosed, !lists.isEmpty else { return }
+            for (line, path) in files {
+                do throws(ListRefusal) {
+                    lists[line] = try await LinkList.read(path)
+                } catch {
+                    refusals[path] = error
+                }
+            }
+            guard !Task.isCancelled, !dialog.isClosed else { return }
+            self.refusals = refusals
+            guard !lists.isEmpty else { return judge() }
             let lines = buffer.text("text").split(
                 omittingEmptySubsequences: false,
                 whereSeparator: \.isNewline
@@ -247,7 +258,12 @@ final class AddDialog {
     }
 
     private func judge() {
-        let mistakes = links.mistakes.prefix(3).map(\.text)
+        let mistakes = links.mistakes.prefix(3).map { mistake in
+            guard let path = links.files[mistake.line], let refusal = refusals[path] else {
+                return mistake.text
+            }
+            return refusal.text(of: path)
+        }
         dialog.complain(mistakes.joined(separator: "\n"))
         field.setInvalid(!mistakes.isEmpty)
         let isRead = parsing == nil && links.count > 0
@@ -359,32 +375,35 @@ final class AddDialog {
 
 /// A file with links, as `idown add --input-file` reads it.
 private nonisolated enum LinkList {
-    /// The most bytes of a list; a longer file is not read.
+    /// The most bytes of a list; a longer file is not taken.
     private static let longest = 1 << 20
 
-    /// Returns the links of a file, one in a line, each with its options in the lines below it.
+    /// Returns the links of a file, one in a line, each with its options in the lines below it; nil
+    /// for a file that is not a list or cannot be read.
     ///
-    /// It returns nil for a file that is not a list or cannot be read.
+    /// - Throws: Why the links of a list are not taken.
     @concurrent
-    static func read(_ path: String) async -> String? {
+    static func read(_ path: String) async throws(ListRefusal) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var facts = stat()
-        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
-            facts.st_size <= longest
-        else { return nil }
+        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
         let bytes = [UInt8](unsafeUninitializedCapacity: longest) { buffer, count in
             count = max(0, Glibc.read(file, buffer.baseAddress, longest))
+        }
+        // A longer file that is no text, such as a film, is no list.
+        guard facts.st_size <= longest else {
+            if bytes.contains(0) { return nil }
+            throw .tooLong(UInt64(longest))
         }
         // Some editors write a byte order mark.
         let mark = Array("\u{FEFF}".utf8)
         let content = bytes.starts(with: mark) ? bytes[mark.count...] : bytes[...]
-        guard let text = String(validating: content, as: UTF8.self),
-            let list = try? DownloadList(textOrJSON: text), list.mistakes.isEmpty,
-            !list.entries.isEmpty
-        else { return nil }
-        let links = list.text
+        guard let text = String(validating: content, as: UTF8.self), !bytes.contains(0) else {
+            return nil
+        }
+        let links = try DownloadList.whole(text)
         // A list that names files is refused, because it could name itself.
         return LinkText(links).files.isEmpty ? links : nil
     }

@@ -108,6 +108,21 @@ class Adding(Case):
             self.assertFalse(self.window.button("Add", dialog).is_sensitive)
             self.assertTrue(self.window.field("Links, one in a line", dialog).is_wrong)
 
+    def test_why_a_list_is_not_taken_is_told(self):
+        home = self.desktop.home
+        (home / "bad.txt").write_text("http://127.0.0.1:9/a\n\n  priority=high\n")
+        (home / "long.txt").write_text("http://127.0.0.1:9/a\n" * 60_000)
+        (home / "none.txt").write_text("# a comment\n")
+        dialog = self.open_add_dialog()
+        for name, said in (
+            ("bad.txt", "bad.txt, line 3: priority must be a whole number"),
+            ("long.txt", "long.txt is longer than 1.0 MiB"),
+            ("none.txt", "none.txt has no link"),
+        ):
+            self.type_links(f"{home}/{name}")
+            self.window.find(said)
+            self.assertFalse(self.window.button("Add", dialog).is_sensitive)
+
     def test_what_is_refused_after_the_dialog_is_told_in_the_window(self):
         dialog = self.open_add_dialog()
         self.type_links("ftp://127.0.0.1/folder/")
