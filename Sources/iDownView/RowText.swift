@@ -18,6 +18,10 @@ package struct RowText: Hashable, Sendable {
     package let timeLeft: String
     /// Why it failed, or why it waits; nil where the numbers say more.
     package let reason: String?
+    /// The state for a narrow list; for a completed file that a check has found wrong, the reason.
+    package let state: String
+    /// Whether the download failed, or its file is gone or has changed since.
+    package let isFailure: Bool
     /// State, percentage and time left in one sentence, for screen readers.
     package let description: String
 
@@ -45,6 +49,9 @@ package struct RowText: Hashable, Sendable {
             reason = FailureText.text(of: task.errorCode, saying: task.errorMessage)
         default: reason = nil
         }
+        let hasWrongFile = task.state == .completed && reason != nil
+        state = hasWrongFile ? reason ?? "" : task.state.title
+        isFailure = task.state == .failed || hasWrongFile
         var facts = [reason ?? task.state.title]
         if task.state == .downloading || task.state == .paused, fraction != nil {
             facts.append(summary.percent)

@@ -27,7 +27,7 @@ final class RowView {
     private let figures: Object
     private let stack = Object(gtk_stack_get_type())
     private let actions = Actions(map: Object(g_simple_action_group_new()))
-    private var shown: (text: RowText, state: String, icon: String, note: String?)?
+    private var shown: (text: RowText, icon: String, note: String?)?
     private var width: Width?
     private var verbs: [RowVerb] = []
     private var style: String?
@@ -92,7 +92,7 @@ final class RowView {
         let icon = Self.icon(of: task)
         if let shown, shown.text == text, shown.note == note, shown.icon == icon { return }
         if shown?.icon != icon { gtk_image_set_from_gicon(self.icon.opaque, Self.picture(icon)) }
-        shown = (text, task.state.title, icon, note)
+        shown = (text, icon, note)
         update(name, text.name)
         update(source, text.source)
         update(bytes, text.bytes)
@@ -103,7 +103,8 @@ final class RowView {
         gtk_stack_set_visible_child_name(stack.opaque, words == nil ? "figures" : "reason")
         // An unknown fraction is shown as an empty bar instead of a guess.
         gtk_progress_bar_set_fraction(bar.opaque, text.fraction ?? 0)
-        wear(note == nil ? Self.classes[task.state] : "leaving")
+        let state: TaskProperties.State = text.isFailure ? .failed : task.state
+        wear(note == nil ? Self.classes[state] : "leaving")
         offer(verbs)
         if isBlank { gtk_widget_set_opacity(box.widget, 1) }
         isBlank = false
@@ -167,11 +168,11 @@ final class RowView {
         name.setCharacters(width == .narrow ? 5 : 8)
     }
 
-    /// Shows why the download does not move, or only its state in a narrow row.
+    /// Shows why the download does not move; in a narrow row its state, or that its file is wrong.
     private func showReason() {
         guard let shown else { return }
         let isNarrow = width == .narrow
-        update(reason, shown.note ?? (isNarrow ? shown.state : shown.text.reason) ?? "")
+        update(reason, shown.note ?? (isNarrow ? shown.text.state : shown.text.reason) ?? "")
         reason.set("xalign", isNarrow ? 1.0 : 0.0)
     }
 

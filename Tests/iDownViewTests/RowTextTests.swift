@@ -39,6 +39,20 @@ struct RowTextTests {
     }
 
     @Test
+    func `a completed download whose file is gone is shown as a failure, also in a narrow list`() {
+        var completed = task(.completed)
+        #expect(RowText(completed).state == "Completed" && !RowText(completed).isFailure)
+        completed.errorCode = "File.Vanished"
+        #expect(RowText(completed).state == "The file is gone" && RowText(completed).isFailure)
+        var failed = task(.failed)
+        failed.errorCode = "Server.NotFound"
+        #expect(RowText(failed).state == "Failed" && RowText(failed).isFailure)
+        var waiting = task(.waiting)
+        waiting.hold = .offline
+        #expect(RowText(waiting).state == "Waiting" && !RowText(waiting).isFailure)
+    }
+
+    @Test
     func `a failure of the proxy's setting is not told as the server's`() {
         var failed = task(.failed)
         failed.errorCode = "Network.Unreachable"
