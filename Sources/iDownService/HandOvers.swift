@@ -32,8 +32,8 @@ final class HandOvers {
     private let words = Waiters<String, Result<Journal.FirstWord, ServiceRefusal>>()
     /// The tokens whose first answer is awaited, with the hosts that are asked.
     ///
-    /// The host is nil for a token that is held or taken back. `results` has further calls with these
-    /// tokens.
+    /// The host is nil for a token that is looked up, held or taken back. `results` has further
+    /// calls with these tokens.
     private var asking: [String: Origin?] = [:]
     private let results = Waiters<String, Result<TaskID, any Error>>()
     /// The transfers of provisional tasks, which wait with their answers open.
@@ -79,20 +79,7 @@ final class HandOvers {
             guard let result else { throw ServiceRefusal.disagreed(Self.overdue) }
             return (try result.get(), false)
         }
-        let open = asking.count + held.count + coordinator.slots.openAnswers
-        guard open < Self.most else {
-            throw ServiceRefusal.limitExceeded(
-                "At most \(Self.most) downloads that were handed over wait at once. Try again in a"
-                    + " moment."
-            )
-        }
-        let origin = wish.request.origin
-        let ofHost =
-            held.values.count { $0.start.origin == origin } + asking.values.count { $0 == origin }
-        guard ofHost + coordinator.slots.openAnswers(of: origin) < Self.mostOfHost else {
-            throw ServiceRefusal.disagreed("As many downloads of this host wait as it may have.")
-        }
-        asking[token] = .some(origin)
+        asking.updateValue(nil, forKey: token)
         let result: Result<(id: TaskID, isNew: Bool), any Error>
         do {
             result = .success(try await agree(wish, token, seen, deadline, in: coordinator))
@@ -113,6 +100,8 @@ final class HandOvers {
     ) async throws -> (id: TaskID, isNew: Bool) {
         let known = try await coordinator.store.readNow { try $0.handOvers.find(token) }
         if let known { return (try known.taskID, false) }
+        try checkPlaces(for: wish.request.origin, in: coordinator)
+        asking[token] = .some(wish.request.origin)
         try check(wish, in: coordinator)
         let id = try await coordinator.commit(answering: .first) { transaction in
             (try transaction.makeID(), [])
@@ -158,6 +147,22 @@ final class HandOvers {
         if coordinator.isStopping { drop(id) }
         watchClock(in: coordinator)
         return (id, true)
+    }
+
+    /// Leaves a download to the browser while as many wait as may, in all or for its host.
+    private func checkPlaces(for origin: Origin?, in coordinator: isolated Coordinator) throws {
+        let open = asking.values.count { $0 != nil } + held.count + coordinator.slots.openAnswers
+        guard open < Self.most else {
+            throw ServiceRefusal.limitExceeded(
+                "At most \(Self.most) downloads that were handed over wait at once. Try again in a"
+                    + " moment."
+            )
+        }
+        let ofHost =
+            held.values.count { $0.start.origin == origin } + asking.values.count { $0 == origin }
+        guard ofHost + coordinator.slots.openAnswers(of: origin) < Self.mostOfHost else {
+            throw ServiceRefusal.disagreed("As many downloads of this host wait as it may have.")
+        }
     }
 
     /// Leaves a download to the browser that could not start now.

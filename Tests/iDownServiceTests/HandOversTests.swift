@@ -85,6 +85,40 @@ import iDownTesting
         }
     }
 
+    /// A browser that missed the answer asks again, and would get the file twice.
+    @Test func `a known token gets its answer while no further hand-over has a place`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(.small))
+        defer { server.stop() }
+        try await withHub { hub in
+            var ids: [TaskID] = []
+            for number in 0..<12 {
+                let url = server.url("/\(number).bin")
+                ids.append(try await handOver(url, "t\(number)", to: hub))
+            }
+            await #expect(throws: ServiceRefusal.self) {
+                try await handOver(server.url("/12.bin"), "t12", to: hub)
+            }
+            #expect(try await handOver(server.url("/0.bin"), "t0", to: hub) == ids[0])
+
+            // Two others take the places of one that is confirmed, and of one that is withdrawn.
+            #expect(try await hub.coordinator.confirmHandOver("t0") == ids[0])
+            try await hub.announced.wait(for: ids[0], .completed)
+            try await hub.coordinator.withdrawHandOver("t1")
+            for number in 13...14 {
+                _ = try await handOver(server.url("/\(number).bin"), "t\(number)", to: hub)
+            }
+            await #expect(throws: ServiceRefusal.self) {
+                try await handOver(server.url("/12.bin"), "t12", to: hub)
+            }
+            #expect(try await handOver(server.url("/0.bin"), "t0", to: hub) == ids[0])
+            await #expect(throws: ServiceRefusal.withdrawn) {
+                try await handOver(server.url("/1.bin"), "t1", to: hub)
+            }
+        }
+    }
+
     @Test func `the minute goes on while the service is not there`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
