@@ -22,7 +22,8 @@ final class HandOverCalls {
         var isAnswered = false
     }
 
-    private var tokens: [String: Calls] = [:]
+    /// The calls by the bytes of their tokens: as texts, two Unicode forms are equal.
+    private var tokens: [[UInt8]: Calls] = [:]
 
     /// Adds a download that a browser holds, as provisional, if the server gives idown the answer
     /// that it gave the browser.
@@ -53,8 +54,9 @@ final class HandOverCalls {
         in service: isolated ManagerService
     ) async {
         let (token, coordinator) = (options.download.token ?? "", service.coordinator)
+        let key = Array(token.utf8)
         var rest: Duration { max(.zero, deadline - coordinator.time.now) }
-        tokens[token, default: Calls()].count += 1
+        tokens[key, default: Calls()].count += 1
         var isGone = false
         let late = ServiceRefusal.disagreed("The answer would come too late.")
         do {
@@ -70,11 +72,11 @@ final class HandOverCalls {
             guard let result = await withTimeLimit(rest, { await work.result }) else {
                 // The disk is slow. A hand-over that it stores later is taken back.
                 answer(.failure(late))
-                if (try? await work.value)?.isNew == true { tokens[token]?.isNew = true }
+                if (try? await work.value)?.isNew == true { tokens[key]?.isNew = true }
                 return await leave(token, isGone: false, in: service)
             }
             let (id, isNew) = try result.get()
-            if isNew { tokens[token]?.isNew = true }
+            if isNew { tokens[key]?.isNew = true }
             let isThere = await withTimeLimit(rest) { await !call.isForNobody }
             isGone = isThere == false
             guard isThere == true, rest > .zero else { throw late }
@@ -82,7 +84,7 @@ final class HandOverCalls {
             // The bus handles messages in order: once it answers this query, it has the answer
             // above.
             let isSent = await withTimeLimit(rest) { await call.isForNobody } != nil
-            if isSent { tokens[token]?.isAnswered = true }
+            if isSent { tokens[key]?.isAnswered = true }
             await leave(token, isGone: !isSent, in: service)
         } catch {
             answer(.failure(error))
@@ -97,9 +99,10 @@ final class HandOverCalls {
     ///   - isGone: whether the caller has left the bus, so that its token is not used again.
     ///   - service: the owner.
     private func leave(_ token: String, isGone: Bool, in service: isolated ManagerService) async {
-        guard var calls = tokens[token] else { return }
+        let key = Array(token.utf8)
+        guard var calls = tokens[key] else { return }
         calls.count -= 1
-        tokens[token] = calls.count > 0 ? calls : nil
+        tokens[key] = calls.count > 0 ? calls : nil
         guard calls.count == 0, calls.isNew, !calls.isAnswered else { return }
         do {
             try await service.coordinator.takeBackHandOver(token, forEver: isGone)

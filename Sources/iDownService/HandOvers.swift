@@ -29,13 +29,15 @@ final class HandOvers {
     private static let mostOfHost = 12
 
     /// The calls that wait for the first answer, or for the reason of a refusal.
-    private let words = Waiters<String, Result<Journal.FirstWord, ServiceRefusal>>()
+    ///
+    /// Keys are the bytes of tokens, as in the store: as texts, two Unicode forms are equal.
+    private let words = Waiters<[UInt8], Result<Journal.FirstWord, ServiceRefusal>>()
     /// The tokens whose first answer is awaited, with the hosts that are asked.
     ///
     /// The host is nil for a token that is looked up, held or taken back. `results` has further
     /// calls with these tokens.
-    private var asking: [String: Origin?] = [:]
-    private let results = Waiters<String, Result<TaskID, any Error>>()
+    private var asking: [[UInt8]: Origin?] = [:]
+    private let results = Waiters<[UInt8], Result<TaskID, any Error>>()
     /// The transfers of provisional tasks, which wait with their answers open.
     private var held: [TaskID: (start: HeadStart, isSeen: Bool)] = [:]
     /// Confirms hand-overs whose time is over; idle while none is provisional.
@@ -73,21 +75,22 @@ final class HandOvers {
         in coordinator: isolated Coordinator
     ) async throws -> (id: TaskID, isNew: Bool) {
         try coordinator.refuseWhileStopping()
-        if asking.keys.contains(token) {
+        let key = Array(token.utf8)
+        if asking.keys.contains(key) {
             let rest = deadline - coordinator.time.now
-            let result = await results.wait(for: token, atMost: rest, in: coordinator)
+            let result = await results.wait(for: key, atMost: rest, in: coordinator)
             guard let result else { throw ServiceRefusal.disagreed(Self.overdue) }
             return (try result.get(), false)
         }
-        asking.updateValue(nil, forKey: token)
+        asking.updateValue(nil, forKey: key)
         let result: Result<(id: TaskID, isNew: Bool), any Error>
         do {
             result = .success(try await agree(wish, token, seen, deadline, in: coordinator))
         } catch {
             result = .failure(error)
         }
-        asking.removeValue(forKey: token)
-        results.release(token, with: result.map(\.id))
+        asking.removeValue(forKey: key)
+        results.release(key, with: result.map(\.id))
         return try result.get()
     }
 
@@ -101,7 +104,8 @@ final class HandOvers {
         let known = try await coordinator.store.readNow { try $0.handOvers.find(token) }
         if let known { return (try known.taskID, false) }
         try checkPlaces(for: wish.request.origin, in: coordinator)
-        asking[token] = .some(wish.request.origin)
+        let key = Array(token.utf8)
+        asking[key] = .some(wish.request.origin)
         try check(wish, in: coordinator)
         let id = try await coordinator.commit(answering: .first) { transaction in
             (try transaction.makeID(), [])
@@ -109,11 +113,11 @@ final class HandOvers {
         try coordinator.refuseWhileStopping()
         let asked = TaskRecord(wish, id: id, at: coordinator.time.date)
         var start = HeadStart(asked, on: coordinator.engine, for: coordinator) { word in
-            coordinator.post { $0.handOvers.words.release(token, with: .success(word)) }
+            coordinator.post { $0.handOvers.words.release(key, with: .success(word)) }
         }
         do {
             let rest = max(.zero, deadline - coordinator.time.now)
-            let word = await words.wait(for: token, atMost: rest, in: coordinator)
+            let word = await words.wait(for: key, atMost: rest, in: coordinator)
             let answer = try Self.judge(word, seen, expecting: wish.request.expectedSize)
             try await checkRoom(for: answer, wish, until: deadline, in: coordinator)
             start.answer = answer
@@ -124,7 +128,7 @@ final class HandOvers {
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
             // A Confirm in the same commit takes the transfer from there.
             held[id] = (start, seen.status != nil)
-            asking.updateValue(nil, forKey: token)
+            asking.updateValue(nil, forKey: key)
             try await coordinator.commit(answering: .first) { [record] transaction in
                 // The hand-over may have been withdrawn meanwhile.
                 if let other = try transaction.handOvers.find(token) { _ = try other.taskID }
@@ -253,7 +257,8 @@ final class HandOvers {
     /// confirmed one is removed as by Remove, unless it stands for another hand-over as well.
     func withdraw(_ token: String, in coordinator: isolated Coordinator) async throws {
         try coordinator.refuseWhileStopping()
-        words.release(token, with: .failure(.withdrawn))
+        let key = Array(token.utf8)
+        words.release(key, with: .failure(.withdrawn))
         let known = try await coordinator.store.readNow { try $0.handOvers.find(token) }
         let taken = try await coordinator.whenSettled(try? known?.taskID) {
             try await coordinator.commit(answering: .afterSignalsFreeing) { transaction in
@@ -261,7 +266,7 @@ final class HandOvers {
             }
         }
         // A call may have begun to wait while the withdrawal was recorded.
-        words.release(token, with: .failure(.withdrawn))
+        words.release(key, with: .failure(.withdrawn))
         switch taken {
         case .provisional(let id, _): leave(id, in: coordinator)
         case .confirmed(let id): await coordinator.finish(.remove, on: [id])
@@ -283,10 +288,11 @@ final class HandOvers {
         in coordinator: isolated Coordinator
     ) async throws {
         // A new call with the token waits for the end of this, as for a first answer.
-        asking.updateValue(nil, forKey: token)
+        let key = Array(token.utf8)
+        asking.updateValue(nil, forKey: key)
         defer {
-            asking.removeValue(forKey: token)
-            results.release(token, with: .failure(ServiceRefusal.disagreed(Self.overdue)))
+            asking.removeValue(forKey: key)
+            results.release(key, with: .failure(ServiceRefusal.disagreed(Self.overdue)))
         }
         let id: TaskID? = try await coordinator.commit(answering: .first) { transaction in
             guard case .provisional(let id, _) = try transaction.handOvers.find(token) else {

@@ -119,6 +119,26 @@ import iDownTesting
         }
     }
 
+    @Test func `two Unicode forms of a text are two tokens`() async throws {
+        let gate = FaultServer.Gate()
+        let server = try FaultServer(
+            script: .init { [.wait(for: gate)] + ServedFile(.small).answer(to: $0) }
+        )
+        defer {
+            gate.open()
+            server.stop()
+        }
+        try await withHub { hub in
+            let first = Task { try await handOver(server.url("/a.bin"), "\u{E9}", to: hub) }
+            await server.waitForRequest()
+            let second = Task { try await handOver(server.url("/b.bin"), "e\u{301}", to: hub) }
+            try await soon("a request of the other token") { server.requests.count == 2 }
+            gate.open()
+            let ids = (try await first.value, try await second.value)
+            #expect(ids.0 != ids.1)
+        }
+    }
+
     @Test func `the minute goes on while the service is not there`() async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
