@@ -50,6 +50,38 @@ import iDownloader
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a folder that was copied, and then deleted, is told by an edit`(
+        keepsAttributes: Bool
+    ) async throws {
+        try await withPartial(isPaused: true) { hub, id, server in
+            let (old, new) = (hub.folder("old"), hub.files + "/new")
+            try await hub.coordinator.edit(id, TaskEdit(directory: old))
+            try await hub.waitForMove(id)
+            let kept = "--preserve=" + (keepsAttributes ? "mode,xattr" : "mode")
+            let copied = try await ChildProcess.run("cp", ["-r", kept, old, new])
+            #expect(copied.succeeded, "\(copied.standardError)")
+            #expect(unlink(old + "/a.bin.part") == 0 && rmdir(old) == 0)
+            try await hub.coordinator.edit(id, TaskEdit(directory: new))
+            try await hub.waitForMove(id)
+            let record = try #require(try await hub.record(id))
+            #expect(record.segments.byteCount == 1 << 20)
+            #expect(TestFile.names(in: new) == ["a.bin.part"])
+            guard keepsAttributes else {
+                // This file may be anybody's.
+                #expect(record.request.directory == old)
+                #expect(record.failure?.code == .fileVanished)
+                return
+            }
+            #expect(record.request.directory == new && record.failure == nil)
+            try await hub.coordinator.carryOut(.resume, on: id)
+            try await hub.announced.wait(for: id, .completed)
+            #expect(try TestContent.large.firstDifference(fromFile: new + "/a.bin") == nil)
+            #expect(TestFile.names(in: new) == ["a.bin"])
+            #expect(server.requests.dropFirst().allSatisfy { $0["Range"] != nil })
+        }
+    }
+
     @Test(
         .enabled("needs to mount a tmpfs") { await Privilege.canMount() },
         arguments: [true, false]

@@ -172,17 +172,26 @@ private struct FileMove: Sendable {
         }
     }
 
-    /// Whether the file is in the new folder already, since the user has renamed or moved its folder.
+    /// Whether the file is in the new folder already, since the user has renamed or moved its
+    /// folder, or has copied the folder and deleted the old one.
     private func isThere(in target: OpenFolder) async throws -> Bool {
         guard place.name == file.name, place.directory != record.request.directory else {
             return false
         }
-        let (name, file) = (entry(of: file), file)
-        let isThere = try await onTarget { () throws(FileError) in
-            try target.status(of: name, as: file) != nil
+        let (name, file, isFinished) = (entry(of: file), file, isFinished)
+        let isOriginal = try await onTarget { () throws(FileError) -> Bool? in
+            guard let status = try target.status(of: name), status.isRegular else { return nil }
+            if target.isRecorded(status, as: file) { return true }
+            // The next attempt compares a copy with the server's bytes, and takes it over.
+            return !isFinished && target.hasCopy(of: file, status) ? false : nil
         }
-        guard isThere else { return false }
-        return (try? await find(file, in: record.request.directory)) != true
+        guard let isOriginal else { return false }
+        do {
+            return try await find(file, in: record.request.directory) != true
+        } catch {
+            // The file of which this is a copy may still be there.
+            return isOriginal
+        }
     }
 
     /// Finishes an interrupted rename, or deletes an interrupted copy.
