@@ -10,5 +10,9 @@ package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The errno.
     package let code: Int32
 
+    /// Whether the error tells nothing about the file, and may pass: no descriptor or memory was
+    /// free, or the disk did not answer rightly.
+    var mayPass: Bool { [EMFILE, ENFILE, ENOMEM, EIO, ESTALE].contains(code) }
+
     package var description: String { "\(operation) \(path): \(String(cString: strerror(code)))" }
 }

@@ -81,6 +81,12 @@ package struct SettingsReading: Sendable {
     /// The content of a file without mistakes, `{}` for a missing file; nil if the file has a
     /// mistake.
     fileprivate let content: [UInt8]?
+
+    /// The failure, if it says nothing about the file and may pass; nil otherwise.
+    package var passingFailure: SettingsFailure? {
+        guard case .file(let error)? = failure, error.mayPass else { return nil }
+        return failure
+    }
 }
 
 /// The file `settings.json`: a JSON object whose keys are named like the D-Bus properties.

@@ -210,7 +210,12 @@ package actor ManagerService {
     /// Reads the settings file again, and applies it like changes by a client.
     ///
     /// If a mistake in the file hides which proxy the user wants, downloads wait.
-    package func readSettings() async { await control.read(in: self) }
+    ///
+    /// - Parameter ifUnread: reads it only if an error that may pass kept it from being read.
+    package func readSettings(ifUnread: Bool = false) async {
+        guard !ifUnread || control.isUnread else { return }
+        await control.read(in: self)
+    }
 
     /// Follows the download folder that the user has chosen for all programs.
     package func readFolders() async { await control.readFolders(in: self) }

@@ -73,9 +73,18 @@ final class SettingsControl {
     /// Waits until the changes under way are durable; later ones are answered `Stopping`.
     func end() async { await keeper.end() }
 
+    /// Whether an error that may pass kept the file from being read.
+    var isUnread: Bool { inForce.unread != nil }
+
     /// Reads the file again, and applies it like changes by a client.
+    ///
+    /// Returns once the file is read: after an error that may pass, it is read again.
     func read(in service: isolated ManagerService) async {
-        await apply(await keeper.read(), in: service)
+        let (time, pause) = (service.coordinator.time, Coordinator.storeRetryInterval)
+        repeat {
+            await apply(await keeper.read(), in: service)
+            guard isUnread else { return }
+        } while (try? await time.sleep(for: pause)) != nil
     }
 
     /// Reads the user's folders again, and tells clients if downloads go elsewhere now.

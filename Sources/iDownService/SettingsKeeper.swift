@@ -20,6 +20,9 @@ package final class SettingsKeeper: Sendable {
         package fileprivate(set) var settings: Settings
         /// The mistake in the file, if it hides which proxy the user wants; nil otherwise.
         package fileprivate(set) var unknownProxy: SettingsFailure?
+        /// Why the file could not be read the last time, if that may pass: then it has to be read
+        /// again.
+        fileprivate(set) var unread: SettingsFailure?
         /// The settings of the last file without a mistake; nil where this run has read none.
         fileprivate var lastGood: Settings?
         /// Whether the file existed when it was last read.
@@ -48,6 +51,7 @@ package final class SettingsKeeper: Sendable {
         var now = InForce(settings: reading.settings, unknownProxy: reading.unknownProxy)
         inForce = Mutex(now)
         settle(reading, &now)
+        now.unread = reading.passingFailure
         inForce.withLock { $0 = now }
     }
 
@@ -56,7 +60,8 @@ package final class SettingsKeeper: Sendable {
 
     /// Reads the file again.
     ///
-    /// As long as anything in it is wrong, the last good settings stay in force.
+    /// As long as anything in it is wrong, the last good settings stay in force. Where it cannot be
+    /// read for a moment, everything stays as it is.
     func read() async -> InForce {
         await onDisk { [self] now in
             refresh(&now)
@@ -83,6 +88,7 @@ package final class SettingsKeeper: Sendable {
             // Get hides a password, so the value that it returned counts as unchanged.
             guard content != old, content != setting.shown(old) else { return (now, nil) }
             do {
+                if let unread = now.unread { throw unread }
                 if setting.isHidden(content) {
                     throw ManagerError(
                         .invalidArguments,
@@ -130,6 +136,13 @@ package final class SettingsKeeper: Sendable {
         for _ in 0..<Self.longestAbsence / 50 where reading.isAbsent && now.hadFile {
             usleep(50_000)
             reading = file.read(lastGood: now.lastGood)
+        }
+        let wasUnread = now.unread != nil
+        now.unread = reading.passingFailure
+        // There may be no mistake in the file, for which downloads would have to wait.
+        if let unread = now.unread, now.lastGood != nil {
+            if !wasUnread { log.warning("the settings file is read again soon: \(unread)") }
+            return
         }
         settle(reading, &now)
         if now.unknownProxy != nil, reading.failure == nil {

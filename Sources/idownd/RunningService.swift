@@ -156,7 +156,10 @@ struct RunningService: Sendable {
     /// Passes on what changes outside of the service, until the tasks are cancelled.
     private func follow(_ network: KernelNetwork, _ desktop: Desktop) -> [Task<Void, Never>] {
         [
-            Task { for await _ in watch.changes { await manager.readSettings() } },
+            Task {
+                await manager.readSettings(ifUnread: true)
+                for await _ in watch.changes { await manager.readSettings() }
+            },
             Task { for await _ in folderWatch.changes { await manager.readFolders() } },
             Task { for await settings in newSettings { desktop.apply(settings) } },
             Task { for await _ in keyring.unlocks { await coordinator.keepLogins(in: keyring) } },

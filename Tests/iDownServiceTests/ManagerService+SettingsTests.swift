@@ -2,6 +2,7 @@
 
 import DBus
 import Glibc
+import Logging
 import Testing
 import iDownBus
 import iDownData
@@ -366,6 +367,61 @@ import iDownloader
                 await code { try await client.setMaxConnections(3, of: id) } == .storeFailed
             )
             #expect(try await client.getTask(id).maxConnections == 0)
+        }
+    }
+
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM, EIO, ESTALE])
+    func `an error that may pass while the file is read leaves the settings as they are`(
+        code: Int32
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let (path, faults) = (folder + "/settings.json", CallFaults(with: code))
+            try TestFile.write(#"{"Proxy": "http://p:1", "SpeedLimit": 5}"#, to: path)
+            let file = SettingsFile(folder: folder, faults: faults.next)
+            let keeper = SettingsKeeper(file, log: .quiet)
+            try TestFile.write(#"{"Proxy": "http://q:1", "SpeedLimit": 5}"#, to: path)
+            faults.failNext()
+            let then = await keeper.read()
+            #expect(then.unread != nil && then.unknownProxy == nil)
+            #expect(then.settings.proxy == "http://p:1" && then.settings.speedLimit == 5)
+            // A change would not start from the file as it is now.
+            faults.failNext()
+            let change = await keeper.change(.speedLimit, to: .number(6))
+            #expect(change.failure != nil && change.now.settings.speedLimit == 5)
+            let now = await keeper.read()
+            #expect(now.unread == nil && now.settings.proxy == "http://q:1")
+        }
+    }
+
+    @Test func `another error while the file is read keeps downloads waiting`() async throws {
+        try await withTemporaryFolder { folder in
+            try TestFile.write("{}", to: folder + "/settings.json")
+            let faults = CallFaults(with: EACCES)
+            let file = SettingsFile(folder: folder, faults: faults.next)
+            let keeper = SettingsKeeper(file, log: .quiet)
+            faults.failNext()
+            let now = await keeper.read()
+            #expect(now.unread == nil && now.unknownProxy != nil)
+        }
+    }
+
+    @Test func `a file that could not be read is read again after a while`() async throws {
+        let (faults, clocks) = (CallFaults(with: EMFILE), ClocksAhead())
+        try await withService(settingsFaults: faults, time: clocks.time) { scene in
+            let path = scene.home.config + "/idown/settings.json"
+            try await scene.client.set(.maxConcurrentDownloads, to: .number(4))
+            try TestFile.write(#"{"MaxConcurrentDownloads": 5}"#, to: path)
+            let calls = faults.calls
+            faults.failNext()
+            let reading = Task { await scene.manager.readSettings() }
+            try await soon("the reading that fails") { faults.calls > calls }
+            #expect(try await scene.client.value(of: .maxConcurrentDownloads) == .number(4))
+            try await soon("the next reading") {
+                clocks.pass(.seconds(1))
+                return faults.calls > calls + 1
+            }
+            await reading.value
+            #expect(try await scene.client.value(of: .maxConcurrentDownloads) == .number(5))
         }
     }
 

@@ -41,11 +41,15 @@ struct ServiceScene {
 /// - Parameters:
 ///   - busFaults: makes the service's calls into libdbus fail.
 ///   - faults: makes commits fail or hang.
+///   - settingsFaults: makes calls on the settings file fail.
+///   - time: the clocks.
 ///   - body: what is tried with it.
 /// - Throws: what `body` throws, and what keeps the service from starting.
 func withService(
     busFaults: CallFaults? = nil,
     faults: CallFaults = CallFaults(),
+    settingsFaults: CallFaults? = nil,
+    time: TimeAndChance = .system,
     _ body: (ServiceScene) async throws -> Void
 ) async throws {
     try await withTemporaryFolder { folder in
@@ -62,7 +66,12 @@ func withService(
                 faults: busFaults?.strikes
             )
             let pool = try TransferPool()
-            let engine = Engine(drivers: TransferDrivers(pool), userAgent: "test")
+            let engine = Engine(drivers: TransferDrivers(pool), userAgent: "test", time: time)
+            let settings = SettingsFile(
+                folder: folders.config,
+                copyFolder: folders.state,
+                faults: settingsFaults?.next
+            )
             let coordinator = Coordinator(
                 store: store,
                 engine: engine,
@@ -78,7 +87,7 @@ func withService(
                 coordinator: coordinator,
                 engine: engine,
                 announcer: announcer,
-                keeper: SettingsKeeper(SettingsFile(folders), log: .quiet),
+                keeper: SettingsKeeper(settings, log: .quiet),
                 folders: folders,
                 log: .quiet,
                 activated: { activator.yield($0) },
