@@ -19,7 +19,7 @@ extension FileName {
     /// - Throws: the reason why the name is refused.
     package init(option text: String, limit: Int = 255) throws(NameRefusal) {
         guard text.contains(where: { $0 != " " }) else {
-            throw NameRefusal(message: "filename must not be empty.")
+            throw NameRefusal(message: "filename must not be empty or of blanks alone.")
         }
         // This covers "." and ".." as well.
         guard text.utf8.first != UInt8(ascii: ".") else {
@@ -31,7 +31,10 @@ extension FileName {
             throw NameRefusal(message: "filename must be one name without / and \\.")
         }
         guard !text.unicodeScalars.contains(where: \.misleads) else {
-            throw NameRefusal(message: "filename must not contain control characters.")
+            throw NameRefusal(
+                message: "filename must not contain control characters, line separators or bidi"
+                    + " marks."
+            )
         }
         let room = Self.room(within: limit)
         guard text.utf8.count <= room else {

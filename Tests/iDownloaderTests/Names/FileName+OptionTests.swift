@@ -19,6 +19,16 @@ import iDownloader
         #expect(refusal?.message.hasPrefix("filename ") == true)
     }
 
+    @Test(arguments: [
+        (" ", "blanks"), ("a\\b", "\\"), ("a\u{2028}b", "line separators"),
+        ("a\u{2029}b", "line separators"), ("a\u{202E}b", "bidi marks"),
+        ("a\u{200F}b", "bidi marks"),
+    ])
+    func `a refusal says what a name must not have`(text: String, reason: String) {
+        let refusal = #expect(throws: NameRefusal.self) { try FileName(option: text) }
+        #expect(refusal?.message.contains(reason) == true)
+    }
+
     @Test func `a name may be as long as fits with its suffixes`() throws {
         let longest = String(repeating: "a", count: 244)
         #expect(try FileName(option: longest).text == longest)
