@@ -84,10 +84,10 @@ enum Main {
     }
 
     private static func answer(to arguments: ArraySlice<String>) -> (text: String, status: Int32)? {
-        switch arguments.first {
-        case nil: nil
-        case "--version": ("idownd \(Contract.version)", 0)
-        case "--help", "-h":
+        switch Array(arguments) {
+        case []: nil
+        case ["--version"]: ("idownd \(Contract.version)", 0)
+        case ["--help"], ["-h"]:
             (
                 """
                 The idown download service; D-Bus and systemd start it when it is needed.

@@ -108,6 +108,12 @@ struct ServiceCommandTests {
         }
     }
 
+    @Test(arguments: [["--version", "x"], ["--help", "--version"], ["-h", ""], ["x"]])
+    func `arguments that the service does not take are refused`(arguments: [String]) async throws {
+        let ended = try await ChildProcess.run(try BuiltProgram("idownd").path, arguments)
+        #expect(ended.status == .exited(64), "\(ended)")
+    }
+
     @Test func `SIGTERM ends a service whose bus does not answer`() async throws {
         try await withSilentBus { listener, environment in
             let service = try await ChildProcess.start(
