@@ -14,25 +14,25 @@
       : link?.referrerPolicy || document.querySelector('meta[name=referrer i]')?.content.trim().toLowerCase();
   const told = (link) => ({ url: link.href, policy: policy(link) });
 
-  addEventListener(
-    'click',
-    (event) => {
-      const link = event.composedPath().find((node) => node.matches?.('a[href], area[href]'));
-      named = link && { url: link.href, name: link.download };
-      // A page can make up events, but not this mark. In a page that was there before an update of
-      // the extension, nobody would hear of the click.
-      if (!event.isTrusted || !api.runtime?.id) return;
-      clicked = performance.now();
-      if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-      if (event.button !== 0 || !isWeb(link?.href)) return;
-      // A place in the page itself is no file.
-      if (withoutFragment(link.href) === withoutFragment(location.href)) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      api.runtime.sendMessage({ do: 'take', links: [told(link)] });
-    },
-    true,
-  );
+  const onClick = (event) => {
+    if (event.button === 2) return;
+    const link = event.composedPath().find((node) => node.matches?.('a[href], area[href]'));
+    named = link && { url: link.href, name: link.download };
+    // A page can make up events, but not this mark. In a page that was there before an update of
+    // the extension, nobody would hear of the click.
+    if (!event.isTrusted || !api.runtime?.id) return;
+    clicked = performance.now();
+    if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.button !== 0 || !isWeb(link?.href)) return;
+    // A place in the page itself is no file.
+    if (withoutFragment(link.href) === withoutFragment(location.href)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    api.runtime.sendMessage({ do: 'take', links: [told(link)] });
+  };
+  addEventListener('click', onClick, true);
+  // Of the middle button.
+  addEventListener('auxclick', onClick, true);
 
   api.runtime.onMessage.addListener((message, sender, answer) => {
     // A frame that has nothing to tell is silent, since the first answer of a tab's frames counts.
