@@ -123,11 +123,19 @@ class Steps(RestartAfterFailure):
         self.assertEqual(listed, [])
         return task
 
+    @staticmethod
+    def size(path):
+        try:
+            return path.stat().st_size
+        except FileNotFoundError:
+            # The browser has renamed or removed it meanwhile.
+            return None
+
     def expect_browser(self, file, requests=1):
         """The browser has the file, by one request, and idown no task."""
         with self.telling(self.name):
-            wait(lambda: [path for path in self.browser.saved()
-                          if path.stat().st_size == file.size], "the browser's file", 40)
+            wait(lambda: [path for path in self.browser.saved() if self.size(path) == file.size],
+                 "the browser's file", 40)
         self.assertTrue(any(file.equals(path) for path in self.browser.saved()))
         self.assertEqual(len(self.browser.saved()), 1)
         self.assertEqual(self.session.tasks(), [])
@@ -225,6 +233,18 @@ class Cases(Steps):
         self.site.redirects[self.name] = redirect
         self.click_file()
         self.expect_idown(file)
+
+    def test_a_redirect_to_a_site_that_knows_the_user(self):
+        """Where the first link leads a stranger, another file comes."""
+        guest = File(seed=1, has_length=False, has_tag=False)
+        end, login = self.name + "-end", f"/login{self.name[1:]}"
+        file = self.serve(end, has_length=False, has_tag=False, guest=guest)
+        self.site.redirects[self.name] = lambda request: self.site.url(end, host="localhost")
+        self.site.cookies[login] = ["member=yes; Path=/; SameSite=Lax"]
+        self.site.page(login, "You are in.")
+        self.browser.open(self.site.url(login, host="localhost"))
+        self.click_file()
+        self.expect_idown(file, end)
 
     def test_a_file_of_unknown_length(self):
         file = self.serve(has_length=False)
@@ -950,6 +970,13 @@ class FirefoxTests(Cases, unittest.TestCase):
                 self.click_file("<a id=a href={} download=link.bin>the file</a>")
                 self.assertEqual(self.expect_idown(file)["FileName"], name)
                 self.session.clear()
+
+    def test_a_page_that_moves_on_while_its_file_is_held(self):
+        file = self.serve(late=15)
+        thanks = self.site.page(f"/thanks{self.name[1:]}", "Thank you.")
+        self.click_file(f"<a id=a href={{}} onclick=\"setTimeout(() => location = '{thanks}', 1000)\">the file</a>")
+        # Firefox drops the held response, and is asked to begin anew.
+        self.expect_browser(file, requests=2)
 
     def test_a_type_that_firefox_tells_from_the_content(self):
         file = self.serve(kind="*/*")

@@ -22,7 +22,7 @@ class File:
         self.size, self.seed, self.name, self.kind = size, seed, name, kind
         self.rate, self.has_length, self.once, self.late = rate, has_length, once, late
         self.html_for_idown, self.headers, self.has_tag = html_for_idown, headers, has_tag
-        # The file that comes without a login by HTTP.
+        # The file that comes without a login by HTTP and without the cookie `member`.
         self.guest = guest
         # Links, by their queries, that have expired.
         self.expired = set()
@@ -128,8 +128,8 @@ class Site:
             return self.reply(handler, 200, [("Content-Type", "text/html")], b"<p>Log in first.")
         if not request.is_browser:
             time.sleep(file.late)
-        is_guest = file.guest and "Authorization" not in handler.headers
-        self.send(handler, request, file.guest if is_guest else file)
+        is_member = "Authorization" in handler.headers or "member=" in handler.headers.get("Cookie", "")
+        self.send(handler, request, file.guest if file.guest and not is_member else file)
 
     def send(self, handler, request, file):
         first, last, asked = 0, file.size - 1, handler.headers.get("Range")

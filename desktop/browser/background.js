@@ -12,7 +12,7 @@ const CONFIRMING = 30_000; // A Confirm is repeated so long; after a minute the 
 const JOINING = 1000; // Chromium may tell of a download before its request.
 const [REMEMBERED, MOST_REQUESTS] = [60_000, 500];
 const [MOST_UNASKED, MINUTE] = [10, 60_000]; // Downloads taken without a click of the user.
-const PAGE = 1000; // A page answers within this time, or is too busy.
+const PAGE = 1000; // A page answers within this time, or is too busy; a load that was left has ended.
 const MOST_LINKS = 4; // Links handed over at once.
 // Between two looks at how many downloads run: shorter than the host waits for a question, so that it,
 // and this script with it, stay for so long.
@@ -174,9 +174,14 @@ async function offer({ hops, seen, proxy, disposition }, { token, isPrivate, nam
   if (!wants(rules, { urls, page: source.page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
   // Without the browser's login idown might get the file for guests.
   if (Object.keys(await api.storage.session.get(urls.map(login))).length > 0) return false;
+  // Nor does it send that login itself, and a service worker makes another file of a preloaded answer.
+  const isOwn = (name) => hops.some(({ headers }) => header(headers, name));
+  if (isOwn('authorization') || isOwn('service-worker-navigation-preload')) return false;
   if (!(await mayTake(source.tab))) return false;
   const [gets, isHidden] = [repeatable(hops), isPrivate || undefined];
-  for (const hop of new Set([gets[0], gets.at(-1)])) {
+  // The first leads strangers elsewhere where a later one knows the user.
+  const knows = ({ url, headers }) => new URL(url).origin !== new URL(urls[0]).origin && header(headers, 'cookie');
+  for (const hop of new Set([gets.some(knows) ? gets.at(-1) : gets[0], gets.at(-1)])) {
     const known = { do: 'hand-over', url: hop.url, token, name, proxy, private: isHidden, ...seen };
     try {
       await ask({ ...known, ...(await facts(hop, source)) }, deadline);
@@ -207,15 +212,10 @@ async function confirm(token, url, source) {
 /** Has the browser download a link by itself, as the page that it stands in would. */
 async function save(url, { isPrivate, store, page, policy }) {
   const from = referrer(url, page, policy);
-  const likeThePage = {
-    incognito: isPrivate,
-    cookieStoreId: store,
-    headers: from ? [{ name: 'Referer', value: from }] : [],
-  };
+  const headers = from ? [{ name: 'Referer', value: from }] : [];
   // Chromium takes none of these: it would put a private one among the others.
-  const options = isChromium ? { url } : { url, ...likeThePage };
-  const isPossible = !(isChromium && isPrivate);
-  const id = isPossible ? await api.downloads.download(options).catch(() => undefined) : undefined;
+  const options = isChromium ? { url } : { url, incognito: isPrivate, cookieStoreId: store, headers };
+  const id = isChromium && isPrivate ? undefined : await api.downloads.download(options).catch(() => undefined);
   if (id === undefined) warn('notSaved');
 }
 
@@ -249,11 +249,12 @@ const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
 const tokenOf = async ({ id, startTime }) => `${await profile}-${id}-${Date.parse(startTime)}`;
 
 /**
- * The proxy that Chromium's command or an extension chose, in place of the desktop's; its mode where
- * that has several.
+ * The proxy that Chromium's command, an extension or Firefox's settings chose, in place of the
+ * desktop's; its mode where that has several.
  */
 async function chosenProxy(incognito) {
-  const { mode, rules = {} } = (await api.proxy?.settings.get({ incognito }))?.value ?? {};
+  const { mode, rules = {}, proxyType, http } = (await api.proxy?.settings.get({ incognito }))?.value ?? {};
+  if (proxyType) return ['none', 'system'].includes(proxyType) ? undefined : http || proxyType;
   const { host, port } = rules.singleProxy ?? {};
   return [undefined, 'direct', 'system'].includes(mode) ? undefined : host ? `${host}:${port}` : mode;
 }
@@ -376,8 +377,11 @@ async function handOver({ requestId, incognito: isPrivate }, request) {
   const url = repeatable(request.hops)[0].url;
   const name = hasName(request.disposition) ? sureNameIn(request.disposition) : await linkName(request.tab, url);
   const isTaken = await offer(request, { token, isPrivate, name, source: request }).catch(() => false);
+  const source = { ...request, isPrivate };
   // The response is cancelled once this function has returned.
-  if (isTaken) setTimeout(() => confirm(token, url, { ...request, isPrivate }), 0);
+  if (isTaken) setTimeout(() => confirm(token, url, source), 0);
+  else requests.set(requestId, { hops: [], goOn: () => save(url, source) });
+  if (!isTaken) setTimeout(() => requests.delete(requestId), PAGE);
   return isTaken;
 }
 
@@ -396,6 +400,8 @@ if (isChromium) filter.types.push('other');
 api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders', ...extra]);
 const answer = isChromium ? (details) => void noteResponse(details) : holdResponse;
 api.webRequest.onHeadersReceived.addListener(answer, filter, ['responseHeaders', extra[0] ?? 'blocking']);
+// Where the page was left while its response was held, the browser cannot go on with it.
+if (!isChromium) api.webRequest.onErrorOccurred.addListener(({ requestId: id }) => requests.get(id)?.goOn?.(), filter);
 
 // MARK: Links that the user gives to idown
 
@@ -444,8 +450,8 @@ api.runtime.onMessage.addListener((message, sender) => {
 /** Shows on the button how many downloads run, unless it warns; returns the number. */
 async function look() {
   const { running } = await ask({ do: 'hello' }).catch(() => ({ running: 0 }));
-  const isWarning = (await api.action.getBadgeText({})) === WARNING;
-  if (!isWarning) api.action.setBadgeText({ text: running > 0 ? String(running) : '' });
+  const text = running > 0 ? String(running) : '';
+  if ((await api.action.getBadgeText({})) !== WARNING) api.action.setBadgeText({ text });
   return running;
 }
 

@@ -13,8 +13,7 @@ const SAVED =
 const isBelow = (host, parent) => host === parent || host.endsWith(`.${parent}`);
 
 /** The host of a URL; undefined where there is none. */
-export const hostOf = (url) =>
-  (URL.canParse(url ?? '') && new URL(url).hostname.replace(/\.$/, '')) || undefined;
+export const hostOf = (url) => (URL.canParse(url ?? '') && new URL(url).hostname.replace(/\.$/, '')) || undefined;
 
 /** A media type in lower case, without its parameters. */
 const mediaType = (mime) => (mime ?? '').split(';')[0].trim().toLowerCase();
@@ -76,8 +75,7 @@ function fits(rule, mime, paths) {
 }
 
 /** Whether hand-over is off for a page of this host. */
-export const isLeft = (rules, host) =>
-  host !== undefined && rules['leave-hosts'].some((rule) => isBelow(host, rule));
+export const isLeft = (rules, host) => host !== undefined && rules['leave-hosts'].some((rule) => isBelow(host, rule));
 
 /**
  * Whether the rules give a download to idown.
