@@ -12,7 +12,7 @@ const CONFIRMING = 30_000; // A Confirm is repeated so long; after a minute the 
 const JOINING = 1000; // Chromium may tell of a download before its request.
 const [REMEMBERED, MOST_REQUESTS] = [60_000, 500];
 const [MOST_UNASKED, MINUTE] = [10, 60_000]; // Downloads taken without a click of the user.
-const PAGE = 1000; // A page answers within this time, or is too busy; a load that was left has ended.
+const PAGE = 1000; // A page answers within this time, or is too busy. The load of a page that is left ends within it.
 const MOST_LINKS = 4; // Links handed over at once.
 // Between two looks at how many downloads run: shorter than the host waits for a question, so that it,
 // and this script with it, stay for so long.
@@ -174,12 +174,12 @@ async function offer({ hops, seen, proxy, disposition }, { token, isPrivate, nam
   if (!wants(rules, { urls, page: source.page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
   // Without the browser's login idown might get the file for guests.
   if (Object.keys(await api.storage.session.get(urls.map(login))).length > 0) return false;
-  // Nor does it send that login itself, and a service worker makes another file of a preloaded answer.
+  // Nor has it the login that the request itself brings, or what a service worker makes of an early answer.
   const isOwn = (name) => hops.some(({ headers }) => header(headers, name));
   if (isOwn('authorization') || isOwn('service-worker-navigation-preload')) return false;
   if (!(await mayTake(source.tab))) return false;
   const [gets, isHidden] = [repeatable(hops), isPrivate || undefined];
-  // The first leads strangers elsewhere where a later one knows the user.
+  // Without a cookie of another origin, the first URL may lead idown to the file for guests.
   const knows = ({ url, headers }) => new URL(url).origin !== new URL(urls[0]).origin && header(headers, 'cookie');
   for (const hop of new Set([gets.some(knows) ? gets.at(-1) : gets[0], gets.at(-1)])) {
     const known = { do: 'hand-over', url: hop.url, token, name, proxy, private: isHidden, ...seen };

@@ -31,7 +31,7 @@
     api.runtime.sendMessage({ do: 'take', links: [told(link)] });
   };
   addEventListener('click', onClick, true);
-  // Of the middle button.
+  // A click of the middle button.
   addEventListener('auxclick', onClick, true);
 
   api.runtime.onMessage.addListener((message, sender, answer) => {

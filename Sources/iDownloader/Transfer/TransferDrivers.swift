@@ -3,11 +3,11 @@
 package import Curl
 import Synchronization
 
-/// What runs the requests: transfer threads of its own for each file system.
+/// What runs the requests: each file system has transfer threads of its own.
 ///
-/// So a transfer thread may write what it receives, and stand still while its disk does. Bytes that
-/// went to another thread to be written took a third more time and two thirds more of the processor,
-/// because that thread's processor did not have them in its cache.
+/// So a transfer thread may write what it receives: if its disk hangs, no download to another disk
+/// stands still. With bytes handed to another thread, a download took a third more time and two
+/// thirds more of the processor, because that processor did not have them in its cache.
 package final class TransferDrivers: Sendable {
     struct Choice {
         let driver: any TransferDriver

@@ -43,6 +43,15 @@ private final class Door: Sendable {
 }
 
 extension Site {
+    /// Starts a task with this id, whose file has the id as its name.
+    fileprivate func start(
+        _ id: Int64,
+        at server: FaultServer
+    ) throws -> (RecordingJournal, RunningTransfer) {
+        let journal = try task(server.url("/\(id).bin"), id: id)
+        return (journal, try start(journal))
+    }
+
     /// Runs a download; once it is under way somebody else has a say.
     fileprivate func download(
         _ url: String,
@@ -297,14 +306,10 @@ extension Site {
         let held = Sample.file.with { $0.hold = hold }
         try await withServer({ held.answer(to: $0) }) { server in
             try await withSite { site in
-                func start(_ id: Int64) throws -> (RecordingJournal, RunningTransfer) {
-                    let journal = try site.task(server.url("/\(id).bin"), id: id)
-                    return (journal, try site.start(journal))
-                }
-                var running = try (1...16).map(start)
+                var running = try (1...16).map { try site.start($0, at: server) }
                 await server.waitForRequest(count: 16)
-                let stopped = try start(17)
-                let last = try start(18)
+                let stopped = try site.start(17, at: server)
+                let last = try site.start(18, at: server)
                 try stopped.0.apply(.pause)
                 stopped.1.stop()
                 await stopped.1.ended()
@@ -328,19 +333,15 @@ extension Site {
         let held = Sample.file.with { $0.hold = hold }
         try await withServer({ held.answer(to: $0) }) { server in
             try await withSite { site in
-                func start(_ id: Int64) throws -> (RecordingJournal, RunningTransfer) {
-                    let journal = try site.task(server.url("/\(id).bin"), id: id)
-                    return (journal, try site.start(journal))
-                }
-                var running = try (1...16).map(start)
+                var running = try (1...16).map { try site.start($0, at: server) }
                 await server.waitForRequest(count: 16)
-                let next = try start(17)
+                let next = try site.start(17, at: server)
                 running[0].1.noteDisk(isStuck: true)
                 running[0].1.noteDisk(isStuck: true)
                 await server.waitForRequest(count: 17)
                 running[0].1.noteDisk(isStuck: false)
                 // One of seventeen ends, so that there is still no place.
-                let last = try start(18)
+                let last = try site.start(18, at: server)
                 try next.0.apply(.pause)
                 next.1.stop()
                 await next.1.ended()
