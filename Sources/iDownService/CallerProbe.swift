@@ -23,13 +23,16 @@ struct BootTime: Comparable, Sendable {
     /// A time after every other.
     static let end = BootTime(ticks: .max)
 
-    /// The present time: `CLOCK_BOOTTIME`.
-    static var now: BootTime {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        let perSecond = UInt64(sysconf(Int32(_SC_CLK_TCK)))
-        let fraction = UInt64(time.tv_nsec) * perSecond / 1_000_000_000
-        return BootTime(ticks: UInt64(time.tv_sec) * perSecond + fraction)
+    /// The present time.
+    static var now: BootTime { ago(.zero) }
+
+    /// Returns the time some while ago, by `CLOCK_BOOTTIME`.
+    static func ago(_ time: Duration) -> BootTime {
+        var now = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &now)
+        let tick = Duration.seconds(1) / sysconf(Int32(_SC_CLK_TCK))
+        let sinceBoot = .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec) - time
+        return BootTime(ticks: UInt64(max(0, sinceBoot / tick)))
     }
 
     static func < (left: BootTime, right: BootTime) -> Bool { left.ticks < right.ticks }

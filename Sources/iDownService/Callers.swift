@@ -135,16 +135,18 @@ package actor Callers {
 
     private func hear(_ change: NameOwnerChange) {
         guard change.name.isUnique else { return }
-        if change.newOwner == nil { hasLeft(change.name) } else { hasCome(change.name) }
+        guard change.newOwner != nil else { return hasLeft(change.name) }
+        // Not the time of this call: on a busy machine the process may have ended since, and
+        // another one have got its number.
+        hasCome(change.name, by: .ago(.now - change.received))
     }
 
-    private func hasCome(_ name: BusName) {
-        let now = BootTime.now
+    private func hasCome(_ name: BusName, by time: BootTime) {
         guard clients[name] != nil || clients.count < Self.maximumClients else {
-            bus?.unheardUntil = now
+            bus?.unheardUntil = time
             return
         }
-        clients[name, default: Client()].connectedBy = now
+        clients[name, default: Client()].connectedBy = time
         guard let bus, clients[name]?.look == nil, looks.count < Self.maximumEarlyLooks else {
             return
         }

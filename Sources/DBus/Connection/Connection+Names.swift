@@ -8,6 +8,8 @@ public struct NameOwnerChange: Hashable, Sendable {
     public let oldOwner: BusName?
     /// The connection that owns the name now; nil if there is none.
     public let newOwner: BusName?
+    /// When the connection received the signal, which may be long before it is read.
+    public let received: ContinuousClock.Instant
 
     private static let signal = Signal<String, String, String>(
         "org.freedesktop.DBus",
@@ -24,6 +26,7 @@ public struct NameOwnerChange: Hashable, Sendable {
         self.name = name
         self.oldOwner = try? BusName(validating: oldOwner)
         self.newOwner = try? BusName(validating: newOwner)
+        received = message.received
     }
 
     /// Returns the signal that the bus would send for a name that had no owner before.

@@ -50,6 +50,8 @@ public struct SignalMessage: Sendable {
     public let member: MemberName
     /// The arguments as they lie in the message.
     let body: WireReader
+    /// When the connection received the signal.
+    public let received = ContinuousClock.now
 
     /// The arguments of the signal, decoded anew at each call; empty if they take more memory than
     /// the values of one message may, or bring open files.

@@ -29,6 +29,21 @@ import iDownTesting
         }
     }
 
+    @Test func `a signal tells when it came, however late it is read`() async throws {
+        try await withServiceAndClient { _, client, bus in
+            let changes = try await client.ownerChanges()
+            let other = try await Connection.open(.address(bus.address))
+            // The bus answers this after it has told of the new connection.
+            _ = try await client.busID()
+            let read = ContinuousClock.now
+            var iterator = changes.makeAsyncIterator()
+            let change = try await iterator.next()
+            #expect(change?.name == (await other.uniqueName))
+            #expect(try #require(change).received < read)
+            await other.close()
+        }
+    }
+
     @Test func `a combining mark does not end an argument of a rule`() async throws {
         try await withServiceAndClient { service, client, _ in
             let value = "x'\u{301},sender='org.freedesktop.DBus"
