@@ -46,6 +46,18 @@ package enum SettingName {
         }
     }
 
+    /// Returns the words that are values of a setting, for completions.
+    package static func words(of setting: Setting) -> [String] {
+        switch setting.kind {
+        case .flag: ["on", "off"]
+        case .choice(let words): words
+        case .rate: ["off"]
+        case .days, .seconds: ["forever"]
+        case .file, .proxy, .hosts, .sites, .types: ["none"]
+        case .number, .size, .folder, .command: []
+        }
+    }
+
     /// Reads a value; nil if it is not valid.
     package static func content(_ text: String, of setting: Setting) -> Setting.Content? {
         let content: Setting.Content? =

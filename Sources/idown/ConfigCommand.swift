@@ -60,7 +60,14 @@ struct ConfigCommand: AsyncParsableCommand {
     )
     var name: String?
 
-    @Argument(help: ArgumentHelp("Its new value.", valueName: "value"))
+    @Argument(
+        help: ArgumentHelp("Its new value.", valueName: "value"),
+        completion: .custom { words, _, _ in
+            let setting = words.lazy.compactMap(SettingName.setting).first
+            guard let setting, !setting.isReadOnly else { return [] }
+            return SettingName.words(of: setting)
+        }
+    )
     var value: String?
 
     func validate() throws {

@@ -56,6 +56,15 @@ struct CompletionTests {
         }
     }
 
+    @Test(arguments: shells.map(\.name))
+    func `a shell completes the values of a setting`(shell: String) async throws {
+        try await completing("idown config log-level ", in: shell) { _, terminal in
+            try await terminal.wait(for: "levels") {
+                $0.contains("warning") && $0.contains("notice")
+            }
+        }
+    }
+
     /// Types a line and two tabs into a shell, beside a service with three downloads.
     private func completing(
         _ line: String,

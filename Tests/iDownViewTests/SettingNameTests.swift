@@ -16,6 +16,9 @@ struct SettingNameTests {
         if !setting.isReadOnly, setting.kind != .folder {
             #expect(SettingName.content(shown, of: setting) == setting.usual)
         }
+        for word in SettingName.words(of: setting) {
+            #expect(SettingName.content(word, of: setting) != nil, "\(word)")
+        }
     }
 
     @Test func `values are read and written with their units`() {
