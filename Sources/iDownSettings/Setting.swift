@@ -102,7 +102,7 @@ extension Setting {
         case size
         /// On or off.
         case flag
-        /// The absolute path of a folder.
+        /// The absolute path of a folder, or nil.
         case folder
         /// The absolute path of a file, or nil.
         case file
@@ -169,8 +169,7 @@ extension Setting {
     public func allows(_ content: Content) -> Bool {
         switch (kind, content) {
         case (.flag, .flag): true
-        case (.folder, .text(let path?)): Self.isPath(path)
-        case (.file, .text(let path)): path.map(Self.isPath) ?? true
+        case (.folder, .text(let path)), (.file, .text(let path)): path.map(Self.isPath) ?? true
         case (.proxy, .text(let text)), (.hosts, .text(let text)):
             text.map { Self.isText($0) && $0.utf8.count <= Self.longestText } ?? true
         case (.choice(let words), .text(let word?)): words.contains(word)

@@ -18,8 +18,8 @@ struct ConfigCommand: AsyncParsableCommand {
             """,
         discussion: """
             Without a name it shows all settings, with a name one of them, and with a value it \
-            changes the setting. Every value is shown as it can be typed. A password in the URL of \
-            a proxy is not shown.
+            changes the setting; the value default sets it back. Every value is shown as it can be \
+            typed. A password in the URL of a proxy is not shown.
 
             idown config edit opens the settings file in $VISUAL or $EDITOR; what you save is \
             checked before it becomes the settings. If another program changed them meanwhile, they \
@@ -48,6 +48,8 @@ struct ConfigCommand: AsyncParsableCommand {
     /// Words in place of a setting's name; no setting has these names.
     private static let edit = "edit"
     private static let path = "path"
+    /// The word in place of a value that sets a setting back.
+    private static let usual = "default"
 
     private static let names = Setting.allCases.map(SettingName.text)
 
@@ -65,7 +67,7 @@ struct ConfigCommand: AsyncParsableCommand {
         completion: .custom { words, _, _ in
             let setting = words.lazy.compactMap(SettingName.setting).first
             guard let setting, !setting.isReadOnly else { return [] }
-            return SettingName.words(of: setting)
+            return SettingName.words(of: setting) + [usual]
         }
     )
     var value: String?
@@ -205,6 +207,7 @@ struct ConfigCommand: AsyncParsableCommand {
     }
 
     private func content(_ text: String, of setting: Setting) throws -> Setting.Content {
+        guard text != Self.usual else { return setting.usual }
         // The sign for a setting that is not set.
         var text = text == "-" ? "" : text
         if setting.kind == .folder || setting.kind == .file, !["", "none"].contains(text) {

@@ -147,6 +147,13 @@ struct ConfigFileTests {
                 #expect(try await idown("config", name, in: service).standardOutput == "")
             }
             _ = try await idown("config", "no-proxy", "a.example,b.example", in: service)
+            let usual = try await idown("config", "download-directory", in: service)
+            for folder in [service.home.path, "default"] {
+                let set = try await idown("config", "download-directory", folder, in: service)
+                #expect(set.status == .exited(0), "\(set)")
+                let got = try await idown("config", "download-directory", in: service)
+                #expect((got.standardOutput == usual.standardOutput) == (folder == "default"))
+            }
             let file = try TestFile.text(of: path(service))
             #expect(
                 try await evaluate(
