@@ -157,7 +157,8 @@ extension Coordinator {
 extension Engine {
     /// Looks at something in a folder, for a limited time.
     ///
-    /// - Returns: what was found; nil where the folder's disk does not answer within `limit`.
+    /// - Returns: what was found; nil where the folder's disk does not answer within `limit`, or
+    ///   has kept an earlier look waiting for ``Coordinator/longestLook``.
     /// - Throws: what `body` throws.
     func look<Value: Sendable, Failure: Error>(
         in directory: String,
@@ -165,6 +166,7 @@ extension Engine {
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
         guard disk.fileSystem(of: directory) != nil else { return try await body() }
+        guard !disk.holdsUpLooks(in: directory, for: Coordinator.longestLook) else { return nil }
         return try await withTimeLimit(limit, body)
     }
 }

@@ -86,16 +86,19 @@ final class Moves {
     /// Waits for the end of a task's move to one place; ``expect(_:)`` was called before the move
     /// began.
     ///
-    /// - Returns: nil where no move has ended within ``Coordinator/longestLook``, or nothing moves.
+    /// - Returns: nil where no move has ended within ``Coordinator/longestLook``, the place's disk
+    ///   has kept a look waiting as long, or nothing moves.
     func end(
         of id: TaskID,
         at place: Move.Place,
         in coordinator: isolated Coordinator
     ) async -> End? {
+        let limit = Coordinator.longestLook
         while true {
             if let end = wanted[id]?.ends[place] { return end }
             // The end that comes may be that of an earlier move.
-            guard await end(of: id, atMost: Coordinator.longestLook, in: coordinator) != nil
+            guard !coordinator.engine.disk.holdsUpLooks(in: place.directory, for: limit),
+                await end(of: id, atMost: limit, in: coordinator) != nil
             else { return nil }
         }
     }

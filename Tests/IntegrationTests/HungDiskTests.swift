@@ -516,7 +516,8 @@ struct HungDiskTests {
                 try TestFile.write("mine", to: files + "/taken")
                 for (name, code) in [("new", ""), ("taken", "File.Exists")] {
                     try await disk.hang()
-                    try await inTime("SetOptions") {
+                    // One look at the disk waits for 2 s, and no further one does.
+                    try await within("SetOptions to be answered", limit: .seconds(3.5)) {
                         var options = EditOptions()
                         options.values.filename = name
                         try await client.setOptions(options, of: id)

@@ -125,7 +125,7 @@ package final class DiskQueue: Sendable {
     func digestThread(for directory: String) -> DiskThread { threads(for: directory).digests }
 
     /// Returns whether a look at this folder's file system has outlasted this limit.
-    func holdsUpLooks(in directory: String, for limit: Duration) -> Bool {
+    package func holdsUpLooks(in directory: String, for limit: Duration) -> Bool {
         !blocks && threads(for: directory).looks.hasOutlasted(limit)
     }
 
