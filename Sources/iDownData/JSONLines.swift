@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// Tells in which lines of a JSON text (RFC 8259) its keys are, and where it stops being JSON.
 ///
-/// JSONDecoder tells neither. Texts in UTF-16 and UTF-32 have no lines here.
+/// JSONDecoder tells neither. The text is in UTF-8.
 struct JSONLines {
     /// The keys of the outermost object, each with the line of its first place, from 1 on.
     private(set) var keys: [String: Int] = [:]

@@ -11,6 +11,8 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
     case unreadable(path: String, line: Int? = nil)
     /// The file has more than 1 MiB.
     case tooLarge(path: String)
+    /// The file is a text in UTF-16 or UTF-32, in which no key that is given twice would be found.
+    case notUTF8(path: String)
     /// A value has the wrong type or is out of range.
     case invalidValue(path: String, key: String, expected: String, line: Int? = nil)
     /// A key is almost one that idown knows: the user probably meant that one.
@@ -21,8 +23,9 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
 
     package var description: String {
         switch self {
-        case .unreadable(let path, _), .tooLarge(let path), .invalidValue(let path, _, _, _),
-            .misspeltKey(let path, _, _, _), .leadsNowhere(let path):
+        case .unreadable(let path, _), .tooLarge(let path), .notUTF8(let path),
+            .invalidValue(let path, _, _, _), .misspeltKey(let path, _, _, _),
+            .leadsNowhere(let path):
             "\(path): \(mistake)"
         case .file: mistake
         }
@@ -33,6 +36,7 @@ package enum SettingsFailure: Error, Hashable, Sendable, CustomStringConvertible
         switch self {
         case .unreadable(_, let line): "the file is not a JSON object\(Self.place(line))"
         case .tooLarge: "the file is larger than 1 MiB"
+        case .notUTF8: "the file must be in UTF-8, not in UTF-16 or UTF-32"
         case .invalidValue(_, let key, let expected, let line):
             "\(key) must be \(expected)\(Self.place(line))"
         case .misspeltKey(_, let key, let meant, let line):
@@ -351,6 +355,11 @@ package struct SettingsFile: Sendable {
         in bytes: [UInt8],
         _ lines: JSONLines
     ) throws(SettingsFailure) -> [String: JSONValue] {
+        // JSONDecoder would read these, too. An object begins with a sign of ASCII, which has a zero
+        // byte in them, behind a byte order mark if any.
+        if bytes.prefix(4).contains(0), bytes.contains(where: { $0 != 0 }) {
+            throw .notUTF8(path: path)
+        }
         guard let json = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
             case .object(let content) = json
         else { throw .unreadable(path: path, line: lines.mistake) }

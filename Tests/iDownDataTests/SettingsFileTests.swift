@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import Testing
 import iDownSettings
@@ -219,6 +220,19 @@ import iDownTesting
             }
             #expect(reading.failure == failure)
             #expect(reading.unknownProxy == failure)
+        }
+    }
+
+    @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16, .utf32])
+    func `a file in another encoding than UTF-8 is a mistake that says so`(
+        encoding: String.Encoding
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let text = #"{"Proxy": "", "Proxy": "http://p:1/"}"#
+            let bytes = try #require(text.data(using: encoding))
+            try Files().replace(folder + "/settings.json", with: Array(bytes))
+            let reading = SettingsFile(folder: folder).read()
+            #expect(reading.unknownProxy == .notUTF8(path: folder + "/settings.json"))
         }
     }
 
