@@ -449,16 +449,28 @@ package struct SettingsFile: Sendable {
         Set(content.keys).subtracting(Setting.allCases.map(\.rawValue)).sorted()
     }
 
+    /// The settings with their names in lower case.
+    private static let names = Setting.allCases.map { ($0, Array($0.rawValue.lowercased())) }
+
     /// Returns the setting that a key is almost: two letters away at most, whatever their case.
     private static func meant(by word: String, among settings: [Setting]) -> Setting? {
-        settings.first { isMisspelling(word, of: $0) }
+        let word = Array(word.lowercased())
+        return names.first { settings.contains($0) && isMisspelling(word, of: $1) }?.0
     }
 
-    /// Returns whether two letters at most, in any case, are too many, too few, wrong, or in the
-    /// place of their neighbour: the Damerau-Levenshtein distance.
-    private static func isMisspelling(_ word: String, of setting: Setting) -> Bool {
-        let (one, other) = (Array(word.lowercased()), Array(setting.rawValue.lowercased()))
-        return abs(one.count - other.count) <= 2 && Spelling.slips(one, other) <= 2
+    /// Returns whether two letters at most are too many, too few, wrong, or in the place of their
+    /// neighbour: the Damerau-Levenshtein distance.
+    private static func isMisspelling(_ one: [Character], of other: [Character]) -> Bool {
+        // The distance takes hundreds of times as long, and a file may have thousands of keys.
+        // Two slips bring or take four kinds of letters at most.
+        abs(one.count - other.count) <= 2
+            && (kinds(ofLettersIn: one) ^ kinds(ofLettersIn: other)).nonzeroBitCount <= 4
+            && Spelling.slips(one, other) <= 2
+    }
+
+    /// Returns a bit for each kind of letter in a word.
+    private static func kinds(ofLettersIn word: [Character]) -> UInt64 {
+        word.reduce(0) { $0 | 1 &<< UInt64($1.asciiValue ?? 0) }
     }
 }
 

@@ -345,6 +345,13 @@ import iDownTesting
         }
     }
 
+    @Test func `a misspelt key is found among thousands of unknown ones`() {
+        let keys = (0..<20_000).map { #""BrowserThing\#(10_000 + $0)": 1"# }
+        let text = "{\(keys.joined(separator: ",")), \"Porxy\": 1}"
+        let mistakes = SettingsFile.mistakes(in: Array(text.utf8), isProxy: { _ in true })
+        #expect(mistakes.first?.contains("did you mean Proxy?") == true)
+    }
+
     @Test(
         arguments: [
             ("// mine\n{}", 1), ("{\n\"SpeedLimit\": 1e400\n}", 2), ("{\r\n}\r\nx", 3), ("", 1),
