@@ -172,8 +172,10 @@ package actor ManagerService {
     ///   a sandboxed caller; `InvalidDestination` for a download folder that the option `directory`
     ///   would refuse; `StoreFailed`.
     func set(_ call: Call, _ setting: Setting, to value: Value) async throws {
-        guard let content = setting.content(value), setting.allows(content) else {
-            throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(setting.form).")
+        let given = setting.content(value)
+        guard let content = given, setting.allows(content) else {
+            let form = given.map(setting.formMissed(by:)) ?? setting.form
+            throw ManagerError(.invalidArguments, "\(setting.rawValue) must be \(form).")
         }
         try await permit(call)
         try await control.change(setting, to: content, in: self)
@@ -191,7 +193,8 @@ package actor ManagerService {
             (setting, content) = (.browserLeaveHosts, .words(hosts + [host]))
         }
         guard setting.allows(content) else {
-            return log.warning("no setting can name the site that was to be left")
+            let form = setting.formMissed(by: content)
+            return log.warning("no site was left: \(setting.rawValue) must be \(form)")
         }
         do {
             try await control.change(setting, to: content, in: self)

@@ -78,6 +78,12 @@ package enum SettingName {
         return content.flatMap { setting.allows($0) ? $0 : nil }
     }
 
+    /// Returns what is wrong with a text that is no value of a setting, to stand behind its name.
+    package static func mistake(in text: String, for setting: Setting) -> String {
+        let form = setting.formMissed(by: .words(list(text)))
+        return form == setting.form ? "is \(range(of: setting))" : "must be \(form)"
+    }
+
     /// Returns a value as text that ``content(_:of:)`` reads back; empty if it is unset.
     ///
     /// The text is the value itself; a terminal must not get all of its characters.

@@ -215,7 +215,7 @@ struct ConfigCommand: AsyncParsableCommand {
         }
         let name = SettingName.text(setting)
         guard let content = SettingName.content(text, of: setting) else {
-            throw ValidationError("\(name) is \(SettingName.range(of: setting))")
+            throw ValidationError("\(name) \(SettingName.mistake(in: text, for: setting))")
         }
         if setting.kind == .file, case .text(let path?) = content {
             var status = stat()

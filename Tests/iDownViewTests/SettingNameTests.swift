@@ -60,6 +60,20 @@ struct SettingNameTests {
         #expect(SettingName.content("video", of: .browserTypes) == nil)
     }
 
+    @Test func `a list that is too long is told with its length, any other text with its form`() {
+        let end = String(repeating: "h", count: 42)
+        let hosts = (100..<357).map { "\($0)\(end)" }.joined(separator: ",")
+        #expect(SettingName.content(hosts, of: .browserLeaveHosts) == nil)
+        #expect(
+            SettingName.mistake(in: hosts, for: .browserLeaveHosts)
+                == "must be shorter: its 257 entries have more than 12 KiB"
+        )
+        for setting in [Setting.browserLeaveHosts, .noProxy, .logLevel] {
+            let form = "is \(SettingName.range(of: setting))"
+            #expect(SettingName.mistake(in: "a b", for: setting) == form)
+        }
+    }
+
     @Test func `the report on the settings file gives its values as they are`() throws {
         let report = try #require(
             SettingsFileReport(
