@@ -148,7 +148,7 @@ final class Journal: TransferJournal {
             var dice = coordinator.time
             jitter = Double.random(in: 0..<1, using: &dice)
         case .arrived, .publishing: coordinator.slots.noteArrival(of: task, attempt)
-        case .opened, .checkpointed, .listed, .completed, .held: break
+        case .answered, .opened, .checkpointed, .listed, .completed, .held: break
         }
         let hasNetwork = coordinator.holds.leadsOut
         let change = try await coordinator.commitChange(of: task, answering: .first) {

@@ -64,6 +64,20 @@ extension RemoteVersion {
         if saysLess, !mimeType.isEmpty { version.mimeType = mimeType }
         return version
     }
+
+    /// Becomes the version in an answer for which there is no file yet, so that a web page in a
+    /// later answer is known as one.
+    ///
+    /// Any other version may come in its place, because there are no bytes of it. The version on
+    /// which idown and a browser have agreed stays.
+    ///
+    /// - Returns: whether it has become that version.
+    mutating func takeOffer(_ offer: RemoteVersion) -> Bool {
+        guard needsProof || !isOnRecord else { return false }
+        self = offer
+        needsProof = true
+        return true
+    }
 }
 
 extension ResponseFacts {
@@ -76,7 +90,8 @@ extension ResponseFacts {
     /// a file with a recorded type.
     ///
     /// A version counts as recorded from the moment that the partial file is made, before any byte
-    /// is: a crash in the first seconds does not turn a login page into the file.
+    /// is, and also where an attempt ends before that: neither a crash in the first seconds nor a
+    /// wait for room on the disk turns a login page into the file.
     package func standsInForFile(of known: RemoteVersion, onDisk: SegmentMap) -> Bool {
         guard !onDisk.isEmpty || known.isOnRecord else { return false }
         if SpokenTypes.pages.contains(mimeType) {

@@ -23,6 +23,9 @@ extension TaskRecord {
             guard case .publish = intent else { return [] }
             if let folder { request.directory = folder }
             return complete(name, size, integrity, at: now)
+        case .answered(let offer):
+            let isNew = file == nil && state != .cancelled && remote.takeOffer(offer)
+            return isNew ? [.persist, .announce] : []
         // Of a stopped transfer nothing else counts.
         case _ where state != .downloading: return []
         case .opened(let file, let remote, let kept): return open(file, remote, kept)

@@ -50,7 +50,7 @@ final class Ledger {
             segments = SegmentMap()
             self.version = version
         case .checkpointed(let segments): self.segments = segments
-        case .listed, .publishing, .completed, .failed, .held: break
+        case .answered, .listed, .publishing, .completed, .failed, .held: break
         }
     }
 

@@ -79,6 +79,8 @@ final class Storage {
     ) async throws(TransferEnd) {
         if byteCount > 0, target.part == nil { throw .failed(FileError.vanished.failure) }
         try attempt.verifier.check(size: version.total)
+        // If the attempt ends before there is a file, the record gets the version all the same.
+        if target.file == nil { attempt.fetch.content.know(version) }
         try await target.checkSpace(for: version.total, keeping: byteCount)
     }
 
@@ -214,8 +216,12 @@ final class Storage {
         if content.stored != content.synced { try await recordStored() }
     }
 
-    /// Makes the last checkpoint of a transfer that ends early.
+    /// Makes the last checkpoint of a transfer that ends early; without a file, records the version
+    /// that an answer has offered.
     func keepWhatIsThere() async {
+        if target.file == nil, content.known.isOnRecord, content.known != ledger.version {
+            _ = try? await ledger.commit(.answered(content.known))
+        }
         guard target.part != nil, !target.isUnnamed, content.stored != ledger.segments else {
             return
         }

@@ -8,7 +8,7 @@ import iDownState
     enum Happening: String, CaseIterable, Sendable {
         case slotGranted, displaced, retryDue, networkBack, serviceStarted
         case partialWhole, partialShort, partialGone, publicationFound, partialDeleted
-        case opened, arrived, checkpointed, listed, publishing, completed
+        case answered, opened, arrived, checkpointed, listed, publishing, completed
         case failedForNow, failedForGood, failedSpoiling, vanished, diskFilled, disconnected
         case postponed, heldBack, heldOffline, metered, drained, wrongSettings, released
 
@@ -24,6 +24,7 @@ import iDownState
             case .partialGone: .partialFound(size: nil)
             case .publicationFound: .publicationFound(name: Sample.name, size: Sample.total)
             case .partialDeleted: .partialDeleted
+            case .answered: .transfer(.answered(Sample.otherRemote), of: attempt)
             case .opened:
                 .transfer(
                     .opened(Sample.otherFile, Sample.otherRemote, keeping: Sample.first(1)),
@@ -173,6 +174,7 @@ import iDownState
         row(.connecting, .drained, battery, stopped),
         row(.connecting, .wrongSettings, settings, stopped),
         row(.connecting, .serviceStarted, queue, told),
+        row(.connecting, .answered, .downloading, told),
         row(.connecting, .opened, .downloading, told),
         row(.connecting, .listed, .downloading, told),
         row(.connecting, .arrived, .downloading, toldLater, intent: publishOther),
@@ -261,6 +263,8 @@ import iDownState
         row(.publicationFailed, .publicationFound, .completed, freed),
         row(.publicationFailed, .checkpointed, .failed, told, intent: publish),
         row(.publicationFailed, .completed, .completed, freed),
+
+        row(.paused, .answered, .paused, told),
 
         row(.pausedWithBytes, .partialShort, .paused, told),
         row(.pausedWithBytes, .partialGone, .paused, told),

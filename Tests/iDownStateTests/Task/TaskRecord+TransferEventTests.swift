@@ -34,6 +34,28 @@ import Testing
         #expect(record.stretchStart == 1)
     }
 
+    @Test(arguments: [Situation.connecting, .paused])
+    func `an answer without a file is recorded, and has to be proven`(situation: Situation) throws {
+        var record = try situation.record()
+        for version in [Sample.remote, Sample.otherRemote] {
+            report(.answered(version), to: &record)
+            var unproven = version
+            unproven.needsProof = true
+            #expect(record.remote == unproven)
+            #expect(record.file == nil)
+        }
+    }
+
+    @Test func `a version that a browser has seen, or that has a file, stays`() throws {
+        var record = try Situation.connecting.record()
+        record.remote = Sample.remote
+        for record in [record, try Situation.downloading.record()] {
+            var after = record
+            #expect(report(.answered(Sample.otherRemote), to: &after).isEmpty)
+            #expect(after == record)
+        }
+    }
+
     @Test(arguments: [Situation.downloading, .queuedWithBytes, .pausedWithBytes, .backingOff])
     func `the last checkpoint of a stopped transfer counts too`(situation: Situation) throws {
         var record = try situation.record()

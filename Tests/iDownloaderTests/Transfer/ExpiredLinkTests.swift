@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 import iDownState
 import iDownTesting
@@ -46,6 +47,47 @@ import iDownloader
                     try await site.run(journal)
                     expectComplete(Sample.content, site, journal)
                 }
+            }
+        }
+    }
+
+    /// What ends an attempt after the first answer and before there is a file.
+    enum Wait: CaseIterable, Sendable { case noRoom, noRoomForSmallFile, metered }
+
+    @Test(arguments: Wait.allCases)
+    func `a page is not stored where the file had to wait before it was made`(wait: Wait)
+        async throws
+    {
+        let content = wait == .metered ? Sample.content : TestContent(seed: 7, count: 1000)
+        let huge = [
+            ("Content-Length", "\(1 << 50)"), ("ETag", "\"v1\""),
+            ("Content-Type", "application/zip"),
+        ]
+        try await withServer({ request in
+            switch request.number {
+            case 1 where wait == .noRoom: [.head("200 OK", huge), .text("x"), .stall]
+            case 2: Self.page
+            default: ServedFile(content).answer(to: request)
+            }
+        }) { server in
+            let full = FaultPlan(failing: 1, of: "pwrite", with: ENOSPC)
+            try await withSite(faults: wait == .noRoomForSmallFile ? full : nil) { site in
+                let journal = try site.task(server.url("/file.bin"))
+                journal.before { event, journal in
+                    guard wait == .metered, case .opened = event else { return true }
+                    journal.apply(.held(by: .hold(.metered)))
+                    return true
+                }
+                try await site.run(journal)
+                journal.stepBack()
+                #expect(journal.record.state.kind == .waiting)
+                #expect(journal.record.file == nil)
+                #expect(site.files.isEmpty)
+                try await site.run(journal)
+                expectFailure(.serverForbidden, isTransient: false, site, journal)
+                // What is a file is one all the same, also another one.
+                try await site.run(journal)
+                expectComplete(content, site, journal)
             }
         }
     }

@@ -168,10 +168,11 @@ final class RecordingJournal: TransferJournal {
 
 /// A transfer's events without what they carry.
 enum EventKind: CaseIterable {
-    case opened, arrived, checkpointed, listed, publishing, completed, failed, held
+    case answered, opened, arrived, checkpointed, listed, publishing, completed, failed, held
 
     init(_ event: TransferEvent) {
         switch event {
+        case .answered: self = .answered
         case .opened: self = .opened
         case .arrived: self = .arrived
         case .checkpointed: self = .checkpointed

@@ -267,7 +267,8 @@ import iDownloader
                     switch event {
                     case .publishing(name: "file.bin"): putFile(site.path("file.bin"))
                     case .completed: throw RecordingJournal.NotWritten()
-                    case .publishing, .opened, .arrived, .checkpointed, .listed, .failed, .held:
+                    case .answered, .publishing, .opened, .arrived, .checkpointed, .listed,
+                        .failed, .held:
                         break
                     }
                     return true
