@@ -17,6 +17,8 @@ struct Explanation {
     let missingSpace: Int64?
     /// Whether a disk that the task needs has not answered for ``Slots/stuckAfter``.
     let isDiskStuck: Bool
+    /// The host that has no room for a running task's first connection; nil if there is none.
+    let fullHost: Origin?
     /// What is wrong in the settings file, and where; nil where nothing is wrong.
     let settings: String?
     /// The present time.
@@ -44,6 +46,7 @@ struct Explanation {
         }
         let running = try await coordinator.counts()[.downloading]
         slots = (running, coordinator.slots.count, coordinator.slots.stuckCount)
+        fullHost = coordinator.slots.running[record.id]?.fullHost
         let engine = coordinator.engine
         // A disk that is busy with one task's sync may still take another task's bytes.
         isDiskStuck =
@@ -72,7 +75,7 @@ struct Explanation {
             return [.moving] + disk
         }
         return switch record.state {
-        case .downloading: disk
+        case .downloading: disk + [fullHost.map { .hostFull($0.host) }].compactMap(\.self)
         case .completed: record.failure.map { [.failed($0, of: record.id)] } ?? []
         case .paused: [.paused]
         case .cancelled: [.cancelled]

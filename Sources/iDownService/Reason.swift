@@ -69,6 +69,15 @@ struct Reason: Sendable {
         )
     }
 
+    /// Returns the reason that other tasks have all connections to a host.
+    static func hostFull(_ host: String) -> Reason {
+        Reason(
+            "host-full",
+            ["host": .string(host), "connections": .uint32(UInt32(HostLimits.most))],
+            "host full: other downloads have all \(HostLimits.most) connections to \(host)"
+        )
+    }
+
     static func givesUp(afterTries tries: UInt32) -> Reason {
         let tries = max(1, tries)
         return Reason(

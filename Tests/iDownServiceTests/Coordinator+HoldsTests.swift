@@ -140,6 +140,28 @@ import iDownloader
         }
     }
 
+    @Test func `Explain says that other downloads have all connections to a host`() async throws {
+        let server = try FaultServer(script: .init { _ in [.stall] })
+        defer { server.stop() }
+        try await withHub(slots: HostLimits.most + 1) { hub in
+            let wishes = (0...HostLimits.most).map { hub.wish(server.url("/\($0)")) }
+            let ids = try await hub.coordinator.add(wishes, token: nil)
+            @Sendable func waiting() async throws -> [TaskID] {
+                var found: [TaskID] = []
+                for id in ids {
+                    let codes = try await hub.coordinator.reasons(for: id).map(\.data.code)
+                    if codes == ["host-full"] { found.append(id) }
+                }
+                return found
+            }
+            try await soon("one to wait for a connection") { try await waiting().count == 1 }
+            let last = try await waiting()
+            let other = try #require(ids.first { !last.contains($0) })
+            try await hub.coordinator.carryOut(.pause, on: other)
+            try await soon("its connection") { try await waiting().isEmpty }
+        }
+    }
+
     @Test func `the rest of a host outlives a restart`() async throws {
         try await withTemporaryFolder { folder in
             try await withHosts { _, busy, _ in

@@ -54,6 +54,14 @@ import iDownState
             "retry in 3 min (the server is busy, or asked for a pause)"
         ),
         (
+            .hostFull("example.org"),
+            TaskReason(
+                "host-full",
+                ["host": .string("example.org"), "connections": .uint32(16)]
+            ),
+            "host full: other downloads have all 16 connections to example.org"
+        ),
+        (
             .givesUp(afterTries: 3), TaskReason("gives-up", ["tries": .uint32(3)]),
             "gives up after 3 more tries"
         ),

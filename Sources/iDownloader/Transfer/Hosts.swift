@@ -12,6 +12,7 @@ final class Hosts: Sendable {
     private struct Wait {
         /// The controls of its transfer, which waits for one connection at a time.
         let controls: Controls
+        let host: Origin
         /// Resumes with true once there is room, and with false if the transfer is stopped.
         let continuation: CheckedContinuation<Bool, Never>
     }
@@ -87,7 +88,7 @@ final class Hosts: Sendable {
                 }
                 // A stop after this check finds the wait and ends it.
                 if controls.isStopped { return false }
-                let wait = Wait(controls: controls, continuation: continuation)
+                let wait = Wait(controls: controls, host: host, continuation: continuation)
                 state.waits[key, default: []].append(wait)
                 return nil
             }
@@ -147,6 +148,11 @@ final class Hosts: Sendable {
 
     /// Returns whether lead connections wait for this host.
     func isAwaited(_ host: Origin) -> Bool { state.withLock { $0.waits[host.text] != nil } }
+
+    /// Returns the host that has no room for a transfer's lead connection; nil if there is none.
+    func fullHost(of controls: Controls) -> Origin? {
+        state.withLock { $0.waits.values.joined().first { $0.controls === controls }?.host }
+    }
 
     /// Returns how many more connections may join those that are open.
     func room(_ host: Origin) -> Int {

@@ -27,6 +27,10 @@ package struct RunningTransfer: Sendable {
     /// hosts meanwhile.
     package func noteDisk(isStuck: Bool) { hosts.noteDisk(of: controls, isStuck: isStuck) }
 
+    /// The host at which it waits for its first connection, because other tasks have all; nil if it
+    /// does not wait for one.
+    package var fullHost: Origin? { hosts.fullHost(of: controls) }
+
     /// Returns once the transfer has closed its connections and its file.
     package func ended() async { await work.value }
 }
