@@ -2,7 +2,7 @@
 
 extension Failure {
     /// Returns the failure for a final status other than success (RFC 9110 section 15, RFC 6585,
-    /// RFC 7725).
+    /// RFC 7725), or for a 202 that says when to ask again.
     package static func status(_ status: Int, retryAfter: Duration? = nil) -> Failure {
         var failure = classify(status)
         guard failure.isTransient else { return failure }
@@ -11,10 +11,19 @@ extension Failure {
         return failure
     }
 
+    /// Whether the pause that the server asks for is for this file alone, which it is still making.
+    package var restsFileAlone: Bool { self == .status(202, retryAfter: retryAfter) }
+
     private static func classify(_ status: Int) -> Failure {
         let text = "The server answered HTTP \(status)\(phrase(of: status))."
         let ownFault = text + " The fault is the server's: a later try may succeed."
         return switch status {
+        case 202:
+            Failure(
+                .serverBusy,
+                text + " The server is still making the file: a later try may succeed.",
+                isTransient: true
+            )
         case 404, 410: Failure(.serverNotFound, text + " Check the URL, or \(freshLink)")
         case 403, 451: Failure(.serverForbidden, text + " The link may have expired: \(freshLink)")
         case 401: Failure(.serverAuthRequired, text + loginAdvice)
@@ -66,6 +75,7 @@ extension Failure {
     /// empty for an uncommon status.
     private static func phrase(of status: Int) -> String {
         switch status {
+        case 202: " Accepted"
         case 400: " Bad Request"
         case 401: " Unauthorized"
         case 403: " Forbidden"

@@ -44,7 +44,7 @@ import iDownState
         #expect(!failure.isTransient)
     }
 
-    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 521])
+    @Test(arguments: [202, 408, 425, 429, 500, 502, 503, 504, 521])
     func `a wish to wait is kept`(status: Int) {
         #expect(Failure.status(status, retryAfter: .zero).retryAfter == nil)
         for wish in [Duration.seconds(30), .seconds(3600), .seconds(1_000_000)] {

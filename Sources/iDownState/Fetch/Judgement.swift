@@ -155,6 +155,9 @@ private struct Judge {
             }
             return .redirect(to: location)
         case 416: return judgeUnsatisfied()
+        // The server makes the file first, and says when to ask again (RFC 9110 section 15.3.3).
+        case 202 where facts.retryAfter != nil:
+            return .fail(.status(202, retryAfter: facts.retryAfter))
         case _ where ask.isPartial && Self.objectsToRange(facts.status):
             return .askAgain(.whole, known.withoutRanges)
         case 100..<400: return .fail(.badResponse("is HTTP \(facts.status), which carries no file"))

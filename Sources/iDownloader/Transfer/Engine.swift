@@ -217,7 +217,7 @@ package final class Engine: Sendable {
 
     /// Notes the host's Retry-After, if the failure has one, or that the host is busy.
     func noteRest(_ failure: Failure, at hop: Hop, of task: TaskID, _ request: TaskRequest) {
-        guard failure.isTransient else { return }
+        guard failure.isTransient, !failure.restsFileAlone else { return }
         guard let wish = failure.retryAfter else {
             if failure.code == .serverBusy { rests.refused(by: hop.origin, toldTo: task) }
             return

@@ -49,7 +49,8 @@ package final class HostRestTable: Sendable {
     /// Restores the Retry-After of a task's last failure after a restart.
     package func restore(from record: TaskRecord, at now: WallTime) {
         guard case .waiting(.retry(let deadline)) = record.state,
-            let wish = record.failure?.retryAfter, let origin = record.request.origin
+            let failure = record.failure, !failure.restsFileAlone, let wish = failure.retryAfter,
+            let origin = record.request.origin
         else { return }
         // The clock may have been set, so that the rest is at most the wish.
         rest(origin, for: min(deadline.since(now) - RetryPolicy.retryAfterSpread, wish))

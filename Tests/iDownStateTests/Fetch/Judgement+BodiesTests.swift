@@ -180,6 +180,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [Duration.zero, .seconds(30)])
+    func `an accepted request is asked again when the server says`(wish: Duration) throws {
+        var facts = ResponseFacts(status: 202, contentLength: .bytes(8))
+        facts.retryAfter = wish
+        for ask in [Ask.whole, Heads.rest] {
+            let judgement = facts.judge(asked: ask, known: Heads.known, onDisk: Sample.first(3))
+            let failure = try #require(judgement.failure)
+            #expect(failure.code == .serverBusy)
+            #expect(failure.isTransient)
+            #expect(failure.retryAfter == (wish == .zero ? nil : wish))
+        }
+    }
+
     @Test(arguments: [200, 206, 301, 416, 503])
     func `a length that is none is a bad response, whatever the status`(status: Int) {
         let facts = ResponseFacts(

@@ -231,6 +231,29 @@ import iDownloader
         }
     }
 
+    @Test(arguments: ["", "making it"])
+    func `a file that is still being made is asked for again, and no other one waits`(
+        body: String
+    ) async throws {
+        let fields = [("Retry-After", "120"), ("Content-Length", "\(body.utf8.count)")]
+        try await withServer({ request in
+            request.number == 1
+                ? [.head("202 Accepted", fields), .text(body)] : Sample.file.answer(to: request)
+        }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin"))
+                expectFailure(.serverBusy, isTransient: true, site, journal)
+                #expect(journal.record.failure?.message.contains("202 Accepted") == true)
+                let retry = RecordingJournal.now.advanced(by: .seconds(120))
+                #expect(journal.record.state == .waiting(.retry(at: retry)))
+                site.engine.rests.restore(from: journal.record, at: RecordingJournal.now)
+                #expect(site.engine.rests.all.isEmpty)
+                try await site.run(journal)
+                expectComplete(Sample.content, site, journal)
+            }
+        }
+    }
+
     @Test func `a date is taken against the answer's own`() async throws {
         let fields = [
             Sample.date, ("Retry-After", "Sat, 21 Nov 2026 09:01:30 GMT"), ("Content-Length", "0"),
