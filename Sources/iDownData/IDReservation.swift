@@ -11,7 +11,9 @@ import Synchronization
 /// not enough, because it may come from an older copy, and no id may be given twice.
 ///
 /// Each run of the service reserves serials anew, and the database keeps the bound with the commit:
-/// so a copy of the database from an earlier run is known by its lower bound.
+/// so a copy of the database from an earlier run is known by its lower bound. The database also keeps
+/// when the file was last changed: a file that was restored from a copy with the database was changed
+/// later. A file system that was set back as a whole, to a snapshot, cannot be told.
 final class IDReservation: Sendable {
     /// The serials in the file.
     struct Serials {
@@ -34,6 +36,8 @@ final class IDReservation: Sendable {
         var serial: Int64 = 0
         /// Whether this run has reserved serials.
         var hasReserved = false
+        /// When the file was last changed.
+        var changeTime: Int64
     }
 
     private static let largestBlock: Int64 = 65_536
@@ -58,7 +62,11 @@ final class IDReservation: Sendable {
             State(
                 bound: number(0),
                 // Clamped far below the maximum, because the file may hold any number.
-                serials: Serials(bound: min(number(1), .max / 2), reached: min(number(2), .max / 2))
+                serials: Serials(
+                    bound: min(number(1), .max / 2),
+                    reached: min(number(2), .max / 2)
+                ),
+                changeTime: try Self.changeTime(of: path, files)
             )
         )
     }
@@ -67,6 +75,9 @@ final class IDReservation: Sendable {
 
     var serials: Serials { state.withLock { $0.serials } }
 
+    /// When the file was last changed, in nanoseconds since 1970-01-01 UTC; 0 if there is no file.
+    var changeTime: Int64 { state.withLock { $0.changeTime } }
+
     /// Makes sure that the file durably holds a number above `id`, before `id` is used.
     func reserve(through id: Int64) throws(FileFailure) {
         try state.withLock { state throws(FileFailure) in
@@ -74,7 +85,7 @@ final class IDReservation: Sendable {
             let (bound, overflow) = id.addingReportingOverflow(state.block)
             var new = state
             new.bound = overflow ? .max : bound
-            try write(new)
+            try write(&new)
             new.block = min(state.block * 2, Self.largestBlock)
             state = new
         }
@@ -92,7 +103,7 @@ final class IDReservation: Sendable {
             new.serials.reached = state.serial
             let last = min(max(state.serials.bound, state.serial), .max / 2)
             new.serials.bound = last + Self.blockOfSerials
-            try write(new)
+            try write(&new)
             new.hasReserved = true
             state = new
             return new.serials.bound
@@ -116,14 +127,25 @@ final class IDReservation: Sendable {
             guard new.bound != state.bound || new.serials.reached != state.serials.reached else {
                 return
             }
-            try write(new)
+            try write(&new)
             state = new
         }
     }
 
-    private func write(_ state: State) throws(FileFailure) {
+    private func write(_ state: inout State) throws(FileFailure) {
         let numbers = [state.bound, state.serials.bound, state.serials.reached]
         let text = numbers.map { "\($0)\n" }.joined()
         try files.replace(path, with: Array(text.utf8))
+        state.changeTime = try Self.changeTime(of: path, files)
+    }
+
+    /// Returns the time of the last change, which no program can set, unlike that of the content:
+    /// inode(7), `ctime`.
+    private static func changeTime(
+        of path: String,
+        _ files: Files
+    ) throws(FileFailure) -> Int64 {
+        guard let time = try files.status(path)?.st_ctim else { return 0 }
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }

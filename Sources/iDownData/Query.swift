@@ -100,12 +100,13 @@ enum Query: String, CaseIterable {
     case insertPieceHashes = """
         INSERT INTO pieceHashes (task, algorithm, length, digests) VALUES (?, ?, ?, ?)
         """
-    case list = "SELECT id, serial, reserved, forgotten FROM list"
+    case list = "SELECT id, serial, reserved, forgotten, idsChangeTime FROM list"
     case insertList = """
-        INSERT INTO list SELECT lower(hex(randomblob(16))), 1, 0, 0
+        INSERT INTO list SELECT lower(hex(randomblob(16))), 1, 0, 0, 0
         WHERE NOT EXISTS (SELECT 1 FROM list)
         """
     case takeSerial = "UPDATE list SET serial = serial + 1, reserved = ? RETURNING serial"
+    case keepChangeTime = "UPDATE list SET idsChangeTime = ?1 WHERE idsChangeTime <> ?1"
     case newestSerial = "SELECT max(serial) FROM task"
     /// Makes this a new list, with a new id and no known removals.
     case renewList = """

@@ -11,7 +11,7 @@ enum Schema {
         let versions = [
             version1, version2, version3, version4, version5, version6, version7,
             version8, version9, version10, version11, version12, version13, version14,
-            version15,
+            version15, version16,
         ]
         var migrator = DatabaseMigrator()
         for (number, sql) in zip(1..., versions) {
@@ -256,6 +256,11 @@ enum Schema {
     // Whether the validators of a file come from another URL than the task's.
     private static let version15 = """
         ALTER TABLE task ADD COLUMN isFromElsewhere INTEGER NOT NULL DEFAULT 0;
+        """
+
+    // When the file `next-id` was last changed, as of the last commit; 0 if that is unknown.
+    private static let version16 = """
+        ALTER TABLE list ADD COLUMN idsChangeTime INTEGER NOT NULL DEFAULT 0;
         """
 
     /// Gives tasks without a file the name that their URL suggests, for searching and sorting.

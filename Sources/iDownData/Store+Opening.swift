@@ -83,13 +83,13 @@ extension Store {
 
     /// Sets the counters in the database and the file `next-id` to the higher of the two.
     private static func alignIDs(_ ids: IDReservation, in pool: DatabasePool) throws {
-        let next = try pool.write { database in
+        try pool.write { database in
             let transaction = Transaction(database: database, ids: ids)
             let stored = try transaction.nextID()
             if ids.bound > stored { try transaction.setNextID(ids.bound) }
             try transaction.alignSerial()
-            return max(ids.bound, stored)
+            try ids.setBound(to: max(ids.bound, stored))
+            try transaction.keepNextID()
         }
-        try ids.setBound(to: next)
     }
 }

@@ -198,18 +198,21 @@ package final class Store: Sendable {
     /// This call blocks. Later calls fail with `StoreFailure.closed`.
     package func close() throws(StoreFailure) {
         try translatingErrors {
-            let (next, serial) = try pool.writeWithoutTransaction { database in
+            let givenBack = try pool.writeWithoutTransaction { database in
                 let transaction = Transaction(database: database, ids: ids)
-                return (try transaction.nextID(), try transaction.position().serial)
+                let (next, serial) = (try transaction.nextID(), try transaction.position().serial)
+                return Result {
+                    try ids.setBound(to: next, reached: serial)
+                    try transaction.keepNextID()
+                }
             }
             // The writer's connection closes last, because it writes the log into the database.
             try quickReader.close()
             // So that a copy of the database alone is the whole list; where a reader is in the way,
             // the log holds the rest.
             _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-            // After this no id can be given.
             try pool.close()
-            try ids.setBound(to: next, reached: serial)
+            try givenBack.get()
         }
     }
 }

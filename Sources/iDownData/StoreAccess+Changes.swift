@@ -107,16 +107,18 @@ extension StoreAccess where Right == ReadWrite {
 
     /// Makes sure that this list has a higher serial than a list that was lost.
     ///
-    /// A list that was replaced by an older copy gets a new id, so that no client continues from
-    /// changes that the copy does not have.
+    /// A list that was restored from a copy, with the file of the ids or without, gets a new id, so
+    /// that no client continues from changes that the copy does not have.
     func alignSerial() throws {
         let known = ids.serials
         // A damaged list may have lost the row.
         try execute(Query.insertList.rawValue, [])
         let row = try listRow(.list)
-        let (serial, reserved) = (integer(row, 1), integer(row, 2))
+        let (serial, reserved, changeTime) = (integer(row, 1), integer(row, 2), integer(row, 4))
+        // Versions before 16 kept no time.
+        let isCopy = changeTime != 0 && changeTime != ids.changeTime
         let newest = try Int64.fetchOne(database, sql: Query.newestSerial.rawValue) ?? 0
-        if reserved < known.bound || serial < known.reached || serial < newest {
+        if isCopy || reserved < known.bound || serial < known.reached || serial < newest {
             let first = min(max(known.bound, known.reached, serial, newest), .max / 2) + 1
             try execute(Query.renewList.rawValue, [first, known.bound])
             ids.noteSerial(first)

@@ -15,9 +15,11 @@ extension StoreAccess where Right == ReadWrite {
         return id
     }
 
-    /// Stores which id is the next one, once for all tasks that the commit adds.
+    /// Stores which id is the next one, once for all tasks that the commit adds, and when the file
+    /// of the ids was last changed.
     func keepNextID() throws(StoreFailure) {
         if let number = numbers.nextID { try setNextID(number) }
+        try execute(Query.keepChangeTime.rawValue, [ids.changeTime])
     }
 
     /// Stores a new task, whose id comes from ``makeID()``.

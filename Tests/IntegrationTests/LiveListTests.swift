@@ -192,7 +192,7 @@ struct LiveListTests {
             slow.speedLimit = 2_000
             var paused = slow
             paused.paused = true
-            var copy: [UInt8]?
+            var copy: (store: [UInt8], ids: [UInt8])?
             var number = 0
             func url() -> String {
                 number += 1
@@ -260,12 +260,17 @@ struct LiveListTests {
                         try await service.replaceBus()
                         follower = try await Follower(service.bus.address)
                     case .copy, .restore:
+                        let idsFile = service.home.state + "/next-id"
                         _ = try await service.terminate()
                         if operation == .restore, let copy {
                             for name in ["-wal", "-shm"] { unlink(service.home.store + name) }
-                            try TestFile.write(copy, to: service.home.store)
+                            try TestFile.write(copy.store, to: service.home.store)
+                            if Bool.random(using: &dice) {
+                                try TestFile.write(copy.ids, to: idsFile)
+                            }
                         } else {
-                            copy = try TestFile.bytes(of: service.home.store)
+                            let store = try TestFile.bytes(of: service.home.store)
+                            copy = (store, try TestFile.bytes(of: idsFile))
                         }
                         try await service.start()
                     }
@@ -282,17 +287,18 @@ struct LiveListTests {
         }
     }
 
-    @Test func `a client that missed signals catches up, and begins anew with another list`()
-        async throws
-    {
+    @Test(arguments: [["tasks.sqlite"], ["tasks.sqlite", "next-id"]])
+    func `a client that missed signals catches up, and begins anew with a restored list`(
+        files: [String]
+    ) async throws {
         try await withService { service in
             let client = service.client
             var paused = AddOptions()
             paused.paused = true
             let old = try await client.addURL("http://127.0.0.1:9/old", options: paused)
             _ = try await service.terminate()
-            let database = service.home.state + "/tasks.sqlite"
-            let copy = try TestFile.bytes(of: database)
+            let paths = files.map { service.home.state + "/" + $0 }
+            let copies = try paths.map { path in try TestFile.bytes(of: path) }
             try await service.start()
             let follower = try await Follower(service.bus.address)
             let lost = try await client.addURL("http://127.0.0.1:9/lost", options: paused)
@@ -301,7 +307,7 @@ struct LiveListTests {
             let list = try await client.listID()
             let serial = try await client.serial()
             _ = try await service.terminate()
-            try TestFile.write(copy, to: database)
+            for (path, copy) in zip(paths, copies) { try TestFile.write(copy, to: path) }
             try await service.start()
             #expect(try await client.listID() != list)
             #expect(try await client.serial() > serial)

@@ -171,28 +171,52 @@ import iDownTesting
         }
     }
 
+    /// Opens a list, adds so many tasks, and ends it, as a crash does unless it is to be clean.
+    private func run(_ folder: String, adding count: Int, isClean: Bool) async throws
+        -> ListPosition
+    {
+        let store = try Store.open(folder: folder, now: .someTime).store
+        for _ in 0..<count { _ = try await add("http://a/1", to: store) }
+        let now = try await position(store)
+        if isClean { try store.close() } else { try store.crash() }
+        return now
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `a folder restored from a copy is another list, though its serials seem to be the newest`(
+        isClean: Bool,
+        isInPlace: Bool
+    ) async throws {
+        try await withTemporaryFolder { parent in
+            let (folder, copy) = (parent + "/idown", parent + "/copy")
+            let old = try await run(folder, adding: 2, isClean: isClean)
+            #expect(try await ChildProcess.run("cp", ["-a", folder, copy]).succeeded)
+            let lost = try await run(folder, adding: 20, isClean: isClean)
+            #expect(lost.list == old.list)
+            if !isInPlace { #expect(try await ChildProcess.run("rm", ["-r", folder]).succeeded) }
+            #expect(try await ChildProcess.run("cp", ["-a", copy + "/.", folder]).succeeded)
+            let restored = try await run(folder, adding: 0, isClean: isClean)
+            #expect(restored.list != old.list)
+            let again = try await run(folder, adding: 1, isClean: isClean)
+            #expect(again.list == restored.list)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `a list restored from a copy is another list with higher serials`(
         isClean: Bool
     ) async throws {
         try await withTemporaryFolder { folder async throws in
             let path = folder + "/tasks.sqlite"
-            func run(_ count: Int) async throws -> ListPosition {
-                let store = try Store.open(folder: folder, now: .someTime).store
-                for _ in 0..<count { _ = try await add("http://a/1", to: store) }
-                let now = try await position(store)
-                if isClean { try store.close() } else { try store.crash() }
-                return now
-            }
-            let old = try await run(2)
+            let old = try await run(folder, adding: 2, isClean: isClean)
             let copies = try ["", "-wal"].map { try Files().read(path + $0, limit: 1 << 30) }
-            let lost = try await run(1)
+            let lost = try await run(folder, adding: 1, isClean: isClean)
             for (suffix, copy) in zip(["", "-wal"], copies) {
                 try Files().remove(path + suffix)
                 if let copy { try Files().replace(path + suffix, with: copy) }
             }
             try Files().remove(path + "-shm")
-            let restored = try await run(0)
+            let restored = try await run(folder, adding: 0, isClean: isClean)
             #expect(restored.list != old.list)
             #expect(restored.serial > lost.serial)
             let store = try Store.open(folder: folder, now: .someTime).store
