@@ -5,58 +5,79 @@ package import iDownBus
 extension DownloadList {
     /// Entries that one call sends to the service.
     package struct Batch: Hashable, Sendable {
-        /// The line of each URL, counted from 1.
+        /// The line of each download, counted from 1.
         package let lines: [Int]
-        package let urls: [String]
-        package let options: AddOptions
+        package let downloads: [NewDownload]
 
-        /// Both halves in order, to find a URL that the service refuses; nil for a single URL.
-        package var halves: (Batch, Batch)? {
-            guard urls.count > 1 else { return nil }
-            let middle = urls.count / 2
-            return (part(0..<middle), part(middle..<urls.count))
+        fileprivate init(_ entries: ArraySlice<Entry>) {
+            lines = entries.map(\.line)
+            downloads = entries.map { NewDownload($0.url, options: $0.options) }
         }
 
-        private func part(_ range: Range<Int>) -> Batch {
-            Batch(lines: Array(lines[range]), urls: Array(urls[range]), options: options)
+        private init(lines: ArraySlice<Int>, downloads: ArraySlice<NewDownload>) {
+            (self.lines, self.downloads) = (Array(lines), Array(downloads))
+        }
+
+        /// Whether all downloads have the same options.
+        package var hasCommonOptions: Bool {
+            downloads.allSatisfy { $0.options == downloads.first?.options }
+        }
+
+        /// Both halves in order, to find a download that the service refuses; nil for a single one.
+        package var halves: (Batch, Batch)? {
+            guard downloads.count > 1 else { return nil }
+            let middle = downloads.count / 2
+            return (
+                Batch(lines: lines[..<middle], downloads: downloads[..<middle]),
+                Batch(lines: lines[middle...], downloads: downloads[middle...])
+            )
         }
     }
 
-    /// The entries in as few calls as possible.
+    /// Returns the entries in as few calls as possible.
     ///
-    /// Neighboring entries share a call if their options are equal and none of these options is
-    /// for a single file. A batch holds no more URLs and bytes than one call can carry.
-    package var batches: [Batch] {
+    /// A batch holds no more downloads and bytes than one call can carry. Neighboring entries with
+    /// the same token are not in one batch, because the token would stand for both.
+    ///
+    /// - Parameter isAlone: Whether a download with these options has a call of its own.
+    /// - Returns: The batches, in the order of the entries.
+    package func batches(alone isAlone: (AddOptions) -> Bool = { _ in false }) -> [Batch] {
         var batches: [Batch] = []
-        var group: [Entry] = []
+        var first = entries.startIndex
+        var isMixed = false
         var bytes = 0
-        func closeGroup() {
-            guard let first = group.first else { return }
-            batches.append(
-                Batch(lines: group.map(\.line), urls: group.map(\.url), options: first.options)
-            )
-            group = []
-            bytes = 0
-        }
-        for entry in entries {
-            let fits =
-                group.last.map { $0.options == entry.options && !entry.options.isForOneFile }
-                ?? true
-            if !fits || group.count == Contract.maximumURLs || bytes > Self.maximumBatchBytes {
-                closeGroup()
+        for place in entries.indices {
+            let options = entries[place].options
+            if place > first {
+                let before = entries[place - 1].options
+                isMixed = isMixed || options != before || !options.keysOfOneFile.isEmpty
+                let most = isMixed ? Self.maximumMixed : Contract.maximumURLs
+                let isRepeated = options.token != nil && options.token == before.token
+                if place - first >= most || bytes > Self.maximumBatchBytes || isRepeated
+                    || isAlone(options) || isAlone(before)
+                {
+                    batches.append(Batch(entries[first..<place]))
+                    (first, isMixed, bytes) = (place, false, 0)
+                }
             }
-            group.append(entry)
-            bytes += entry.url.utf8.count
+            bytes += entries[place].url.utf8.count + options.bytes
         }
-        closeGroup()
+        if first < entries.endIndex { batches.append(Batch(entries[first...])) }
         return batches
     }
 
-    /// Bytes of URLs after which a batch is closed; a D-Bus array holds at most 64 MiB.
+    /// The most downloads of a batch whose options differ: enough that the batches cost little, and
+    /// few enough that the service decodes one in an instant.
+    private static let maximumMixed = 5_000
+
+    /// Bytes of texts after which a batch is closed; a D-Bus array holds at most 64 MiB.
     private static let maximumBatchBytes = 16 << 20
 }
 
 extension AddOptions {
-    /// Whether an option is for a single file or a single call, so that only one URL can have it.
-    fileprivate var isForOneFile: Bool { token != nil || !keysOfOneFile.isEmpty }
+    /// The bytes of the texts that may be long.
+    fileprivate var bytes: Int {
+        ([directory, filename, referrer, userAgent, cookies].compactMap(\.self) + mirrors
+            + headers.flatMap { [$0.name, $0.value] }).reduce(0) { $0 + $1.utf8.count }
+    }
 }

@@ -8,12 +8,13 @@ import iDownView
 struct Addition {
     /// The content of one call to the service.
     private enum Call {
-        case urls([String], AddOptions)
+        case downloads([NewDownload])
         case metalink(path: String, AddOptions)
 
-        var options: AddOptions {
+        var options: [AddOptions] {
             switch self {
-            case .urls(_, let options), .metalink(_, let options): options
+            case .downloads(let downloads): downloads.map(\.options)
+            case .metalink(_, let options): [options]
             }
         }
     }
@@ -21,7 +22,7 @@ struct Addition {
     private let calls: [Call]
     private let skipsCompleted: Bool
 
-    /// Prepares the calls: one for all URLs, or several where URLs need different cookies.
+    /// Prepares the calls: one for neighboring URLs, and one for each metalink file.
     ///
     /// - Parameters:
     ///   - arguments: The URLs and metalink files.
@@ -37,6 +38,11 @@ struct Addition {
         cookies: CookieFile?
     ) throws {
         var calls: [Call] = []
+        var downloads: [NewDownload] = []
+        func endCall() {
+            if !downloads.isEmpty { calls.append(.downloads(downloads)) }
+            downloads = []
+        }
         for argument in arguments {
             switch argument {
             case .metalink(let path):
@@ -52,16 +58,16 @@ struct Addition {
                     Output.complain("\(CellText(path)) cannot be read: \(obstacle)")
                     throw ExitStatus.fileFailure.exit
                 }
+                endCall()
                 calls.append(.metalink(path: path, options))
             case .url(let url):
                 let filled = try AddingArguments.fill(options, from: cookies, for: url)
-                if case .urls(let urls, filled) = calls.last {
-                    calls[calls.count - 1] = .urls(urls + [url], filled)
-                } else {
-                    calls.append(.urls([url], filled))
-                }
+                // A token stands for a call whose URLs have the same options.
+                if options.token != nil, downloads.last?.options != filled { endCall() }
+                downloads.append(NewDownload(url, options: filled))
             }
         }
+        endCall()
         if calls.count > 1, options.token != nil {
             throw ValidationError("--token is for one call: give URLs only, or one metalink file")
         }
@@ -79,15 +85,16 @@ struct Addition {
     func run(_ client: ManagerClient, into ids: inout [String]) async throws(ManagerError) {
         let listed = try await ListedDownloads(
             client,
-            for: calls.map(\.options),
+            for: calls.flatMap(\.options),
             skipsCompleted: skipsCompleted
         )
         for call in calls {
             switch call {
             case .metalink(let path, let options):
                 try await listed.addMetalink(at: path, options, into: &ids)
-            case .urls(let urls, let options):
-                try await listed.add(urls, options, into: &ids)
+            case .downloads(let downloads):
+                let refusals = try await listed.add(downloads, into: &ids)
+                if let refusal = refusals.first { throw refusal.error }
             }
         }
     }

@@ -74,7 +74,10 @@ struct ListImport {
         let batches = try await batches(client)
         let listed = try await ListedDownloads(
             client,
-            for: batches.map(\.options),
+            for: batches.flatMap { batch in
+                let options = batch.downloads.map(\.options)
+                return batch.hasCommonOptions ? Array(options.prefix(1)) : options
+            },
             skipsCompleted: skipsCompleted
         )
         // The batches are added one by one, so that the queue has the order of the list.
@@ -91,7 +94,7 @@ struct ListImport {
         var list = list
         guard list.entries.contains(where: { $0.subfolder != nil }),
             case .text(let folder?) = try await client.value(of: .downloadDirectory)
-        else { return list.batches }
+        else { return batches(of: list) }
         Disk.wait(for: folder)
         for place in list.entries.indices where list.entries[place].subfolder != nil {
             try list.entries[place].complete(
@@ -100,20 +103,28 @@ struct ListImport {
                 WorkingFolder.absolute
             )
         }
-        return list.batches
+        return batches(of: list)
+    }
+
+    private func batches(of list: DownloadList) -> [DownloadList.Batch] {
+        // The file that such a download may have is read before the call, once.
+        list.batches { skipsCompleted && $0.checksum != nil }
     }
 
     /// Adds a batch, which the service does as a whole or not at all.
     ///
-    /// A batch with a refused URL is halved until that URL is alone and all others are added.
+    /// A batch with a refused download is halved until that one is alone and all others are added.
     private func run(
         _ batch: DownloadList.Batch,
         _ listed: ListedDownloads,
         into ids: inout [String]
     ) async throws(ManagerError) -> ExitStatus? {
         do throws(ManagerError) {
-            try await listed.add(batch.urls, batch.options, into: &ids)
-            return nil
+            let refusals = try await listed.add(batch.downloads, into: &ids)
+            for (place, error) in refusals {
+                Output.complain("\(name): \(unit) \(batch.lines[place]): \(error)")
+            }
+            return refusals.first.map { ExitStatus($0.error) }
         } catch {
             guard !error.isUnreachable else { throw error }
             guard batch.isRefusedForOne(error), let (first, second) = batch.halves else {
@@ -161,12 +172,15 @@ struct ListImport {
 }
 
 extension DownloadList.Batch {
-    /// Whether an error is about one of the URLs rather than about their common options.
+    /// Whether an error is about one of the downloads rather than about all of them.
     fileprivate func isRefusedForOne(_ error: ManagerError) -> Bool {
         switch error.code {
         case .invalidURL, .unsupportedScheme, .fileExists: true
+        case .storeFailed, .stopping: false
+        case _ where !hasCommonOptions: true
         // The limit is for the encoded form, in which a character may take three times its bytes.
-        case .limitExceeded: urls.contains { $0.utf8.count * 3 > Contract.maximumURLBytes }
+        case .limitExceeded:
+            downloads.contains { $0.url.utf8.count * 3 > Contract.maximumURLBytes }
         default: false
         }
     }

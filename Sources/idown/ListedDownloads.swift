@@ -52,57 +52,73 @@ struct ListedDownloads {
         }
     }
 
-    /// Adds URLs in one call, except those whose files are completed.
+    /// Why a download that was in the list before keeps its own options, with its place in the call.
+    typealias Refusal = (place: Int, error: ManagerError)
+
+    /// Adds downloads in one call, except those whose files are completed.
     ///
     /// - Parameters:
-    ///   - urls: The URLs.
-    ///   - options: The options of all of them.
-    ///   - ids: Gets the ID of each URL's download, even if one cannot take the options.
-    /// - Throws: The errors of the service; `InvalidOption` if a download of the list cannot take the
-    ///   options.
+    ///   - downloads: The downloads. A token that all have, with equal options, is that of the call.
+    ///   - ids: Gets the ID of each download, even if it cannot take the options.
+    /// - Returns: The refusals of downloads of the list that cannot take the options, in order.
+    /// - Throws: The errors of the service.
     func add(
-        _ urls: [String],
-        _ options: AddOptions,
+        _ downloads: [NewDownload],
         into ids: inout [String]
-    ) async throws(ManagerError) {
-        var completed: [String: String] = [:]
+    ) async throws(ManagerError) -> [Refusal] {
+        var known: [Int: String] = [:]
         if skipsCompleted {
-            for url in urls { completed[url] = try await self.completed(url, options) }
-        }
-        let missing = urls.filter { completed[$0] == nil }
-        // A download that the call would continue must get the options before it starts. It is not
-        // known which downloads a call with a token means.
-        let hasEdits = !EditOptions(of: options).dictionary.isEmpty
-        let isHeld =
-            options.token == nil && options.paused != true && hasEdits
-            && missing.contains { url in
-                matches(url, options).contains { unfinished[$0.id] != nil }
+            for (place, download) in downloads.enumerated() {
+                known[place] = try await completed(download.url, download.options)
             }
-        var held = options
-        if isHeld { held.paused = true }
-        var added = try await call(missing, held)
-        let refusals = try await apply(options, to: added)
-        if isHeld {
-            let ready = zip(missing, added).filter { refusals[$1] == nil }
-            let new = ready.map(\.1).filter { unfinished[$0] == nil }
-            if !new.isEmpty { _ = try await client.startTasks(new) }
-            // A second call continues paused and failed downloads, because it passes the user's
-            // logins on.
-            let still = ready.filter { [.paused, .failed].contains(unfinished[$1]?.state) }
-            _ = try await call(still.map(\.0), options)
         }
-        ids += completed.isEmpty ? added : urls.map { completed[$0] ?? added.removeFirst() }
-        if let refusal = refusals.first?.value { throw refusal }
+        let places = downloads.indices.filter { known[$0] == nil }
+        let held = Set(places.filter { continues(downloads[$0]) })
+        let calls = places.map { place in
+            var download = downloads[place]
+            if held.contains(place) { download.options.paused = true }
+            return download
+        }
+        let added = Array(zip(places, try await call(calls)))
+        let refusals = try await applyOptions(to: added) { downloads[$0].options }
+        let refused = Set(refusals.map(\.place))
+        let ready = added.filter { place, _ in held.contains(place) && !refused.contains(place) }
+        let new = ready.map(\.1).filter { unfinished[$0] == nil }
+        if !new.isEmpty { _ = try await client.startTasks(new) }
+        // A second call continues paused and failed downloads, because it passes the user's
+        // logins on.
+        let still = ready.filter { [.paused, .failed].contains(unfinished[$1]?.state) }
+        _ = try await call(still.map { downloads[$0.0] })
+        known.merge(added) { $1 }
+        ids += downloads.indices.compactMap { known[$0] }
+        return refusals
     }
 
-    /// Adds URLs; a single one with AddURL, whose errors do not name a place in the list.
-    private func call(
-        _ urls: [String],
-        _ options: AddOptions
-    ) async throws(ManagerError) -> [String] {
-        guard let url = urls.first else { return [] }
-        guard urls.count == 1 else { return try await client.addURLs(urls, options: options) }
-        return [try await client.addURL(url, options: options)]
+    /// Whether a call would continue a download of the list, which must get the options before it
+    /// starts.
+    ///
+    /// It is not known which download a call with a token means.
+    private func continues(_ download: NewDownload) -> Bool {
+        let options = download.options
+        guard !unfinished.isEmpty, options.token == nil, options.paused != true else {
+            return false
+        }
+        return !EditOptions(of: options).dictionary.isEmpty
+            && matches(download.url, options).contains { unfinished[$0.id] != nil }
+    }
+
+    /// Adds downloads; a single one with AddURL, whose errors do not name a place in the list.
+    private func call(_ downloads: [NewDownload]) async throws(ManagerError) -> [String] {
+        guard let first = downloads.first else { return [] }
+        let options = first.options
+        guard downloads.count > 1 else {
+            return [try await client.addURL(first.url, options: options)]
+        }
+        if options.keysOfOneFile.isEmpty, downloads.allSatisfy({ $0.options == options }) {
+            return try await client.addURLs(downloads.map(\.url), options: options)
+        }
+        try await client.require(.addMany, to: "add downloads with different options in one call")
+        return try await client.addMany(downloads)
     }
 
     /// Adds the files of a metalink of this machine.
@@ -111,7 +127,8 @@ struct ListedDownloads {
     ///   - path: The metalink's absolute path.
     ///   - options: The options of all files.
     ///   - ids: Gets the ID of each file's download.
-    /// - Throws: As ``add(_:_:into:)``.
+    /// - Throws: The errors of the service; `InvalidOption` if a download of the list cannot take the
+    ///   options.
     func addMetalink(
         at path: String,
         _ options: AddOptions,
@@ -119,34 +136,58 @@ struct ListedDownloads {
     ) async throws(ManagerError) {
         let added = try await client.addMetalink(at: path, options: options)
         ids += added
-        if let refusal = try await apply(options, to: added).first?.value { throw refusal }
+        let refusals = try await applyOptions(to: Array(zip(added.indices, added))) { _ in options }
+        if let refusal = refusals.first { throw refusal.error }
     }
 
-    /// Applies the options to those of these downloads that were in the list before.
+    /// Applies options to those of these downloads that were in the list before.
     ///
-    /// - Returns: The downloads that cannot take them and keep their own.
-    private func apply(
-        _ options: AddOptions,
-        to ids: [String]
-    ) async throws(ManagerError) -> [String: ManagerError] {
-        let edit = EditOptions(of: options)
-        guard !edit.dictionary.isEmpty else { return [:] }
-        var refusals: [String: ManagerError] = [:]
-        for id in ids {
-            guard let task = unfinished[id] else { continue }
-            do throws(ManagerError) {
-                try await client.setOptions(edit.keepingHeaders(of: task), of: id)
-            } catch {
-                guard !error.isUnreachable else { throw error }
-                // The download has ended or was removed meanwhile.
-                if [.invalidState, .noSuchTask].contains(error.code) { continue }
-                let text =
-                    "download \(id) has this URL already and does not take the options:"
-                    + " \(error.message) To change it: idown edit \(id)"
-                refusals[id] = ManagerError(.invalidOption, text)
+    /// - Parameters:
+    ///   - added: The places and IDs of the downloads.
+    ///   - options: Returns the options of the download at a place.
+    /// - Returns: The refusals of the downloads that cannot take them and keep their own, in order.
+    /// - Throws: The errors of the service when it cannot be reached.
+    private func applyOptions(
+        to added: [(Int, String)],
+        _ options: (Int) -> AddOptions
+    ) async throws(ManagerError) -> [Refusal] {
+        var refusals: [Refusal] = []
+        var rest = added.filter { unfinished[$1] != nil }
+            .map { place, id in (place: place, options: options(place), id: id) }
+        while !rest.isEmpty {
+            // A download that is named twice takes the options in their order.
+            var ids: Set<String> = []
+            let isFirst = rest.map { ids.insert($0.id).inserted }
+            let first = zip(rest, isFirst).filter(\.1).map(\.0)
+            rest = zip(rest, isFirst).filter { !$1 }.map(\.0)
+            try await CallsAtOnce.make(about: first) { edit throws(ManagerError) in
+                try await apply(edit.options, to: edit.id)
+            } then: { edit, result throws(ManagerError) in
+                if let error = try result.get() { refusals.append((edit.place, error)) }
             }
         }
-        return refusals
+        return refusals.sorted { $0.place < $1.place }
+    }
+
+    /// Applies options to a download of the list, and returns why it does not take them.
+    private func apply(
+        _ options: AddOptions,
+        to id: String
+    ) async throws(ManagerError) -> ManagerError? {
+        let edit = EditOptions(of: options)
+        guard !edit.dictionary.isEmpty, let task = unfinished[id] else { return nil }
+        do throws(ManagerError) {
+            try await client.setOptions(edit.keepingHeaders(of: task), of: id)
+            return nil
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            // The download has ended or was removed meanwhile.
+            if [.invalidState, .noSuchTask].contains(error.code) { return nil }
+            let text =
+                "download \(id) has this URL already and does not take the options:"
+                + " \(error.message) To change it: idown edit \(id)"
+            return ManagerError(.invalidOption, text)
+        }
     }
 
     /// Returns the ID of a download of this URL whose file is whole; nil if there is none.

@@ -207,6 +207,63 @@ struct ListFileTests {
         }
     }
 
+    @Test func `downloads with options of their own are added together, but for bad ones`()
+        async throws
+    {
+        try await withService { service in
+            let numbers = Array(1...60)
+            func list(refused: Set<Int>) -> String {
+                numbers.map { number in
+                    let name = refused.contains(number) ? ".." : "n\(number)"
+                    return "http://127.0.0.1:9/\(number)\n  out=\(name)\n  header=X: \(number)\n"
+                }.joined()
+            }
+            func add(_ list: String) async throws -> ChildProcess.Completed {
+                try await idown("add", "--paused", "-i", "-", in: service, input: list)
+            }
+            let some = try await add(list(refused: [7, 8, 44]))
+            #expect(some.status == .exited(6), "\(some)")
+            let lines = some.standardError.split(separator: "\n").map { line in
+                line.dropFirst("idown: standard input: ".count).prefix { $0 != ":" }
+            }
+            #expect(lines == ["line 19", "line 22", "line 130"], "\(some)")
+            var tasks = try await service.client.allTasks()
+            let added = numbers.filter { ![7, 8, 44].contains($0) }
+            #expect(tasks.map(\.fileName) == added.map { "n\($0)" })
+            #expect(some.standardOutput.split(separator: "\n").map(String.init) == tasks.map(\.id))
+            // Nothing is added twice, and those of the list take the options.
+            let whole = try await add(list(refused: []).replacing("X:", with: "Y:"))
+            #expect(whole.status == .exited(0), "\(whole)")
+            tasks = try await service.client.allTasks()
+            #expect(tasks.map(\.headerNames) == added.map { _ in ["Y"] } + [["Y"], ["Y"], ["Y"]])
+            #expect(Set(whole.standardOutput.split(separator: "\n")).count == 60)
+            // One commit has added all of them.
+            _ = try await service.client.removeTasks(tasks.map(\.id))
+            #expect(try await add(list(refused: [])).status == .exited(0))
+            tasks = try await service.client.allTasks()
+            #expect(tasks.map(\.fileName) == numbers.map { "n\($0)" })
+            #expect(Set(tasks.map(\.serial)).count == 1)
+        }
+    }
+
+    @Test func `URLs with cookies of their own are added together or not at all`() async throws {
+        try await withService { service in
+            let cookies = ["a", "b"].map { "127.0.0.1\tFALSE\t/\($0)/\tFALSE\t0\tk\t\($0)\n" }
+            try TestFile.write(cookies.joined(), to: service.home.path + "/cookies")
+            func add(_ urls: String...) async throws -> ChildProcess.Completed {
+                try await idown(["add", "--paused", "-b", "cookies"] + urls, in: service)
+            }
+            let (one, two) = ("http://127.0.0.1:9/a/x", "http://127.0.0.1:9/b/x")
+            let none = try await add(one, two, "http://127.0.0.1:999999/")
+            #expect(none.status == .exited(5) && none.standardOutput == "", "\(none)")
+            #expect(try await service.client.taskCount() == 0)
+            let both = try await add(one, two)
+            #expect(both.standardOutput == "1\n2", "\(both)")
+            let tasks = try await service.client.allTasks()
+            #expect(Set(tasks.map(\.serial)).count == 1)
+        }
+    }
+
     @Test func `a refused URL of a list does not keep other URLs from being added`() async throws {
         try await withService { service in
             let long = "http://127.0.0.1:9/" + String(repeating: "x", count: 100_000)

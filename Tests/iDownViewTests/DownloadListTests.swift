@@ -9,7 +9,7 @@ struct DownloadListTests {
         let list = try DownloadList("http://a/\r\n\n# no\nhttp://b/ \n")
         #expect(list.entries.map(\.url) == ["http://a/", "http://b/"])
         #expect(list.entries.map(\.line) == [1, 4])
-        #expect(list.batches.map(\.urls) == [["http://a/", "http://b/"]])
+        #expect(list.batches().map { $0.downloads.map(\.url) } == [["http://a/", "http://b/"]])
     }
 
     @Test func `options belong to the URL above them, and tabs separate mirrors`() throws {
@@ -116,28 +116,52 @@ struct DownloadListTests {
         #expect(throws: DownloadList.Mistake.self) { try DownloadList(text) }
     }
 
-    @Test func `neighbouring entries with equal options share a call`() throws {
+    @Test func `entries share a call, unless neighbours have the same token or one is alone`()
+        throws
+    {
         let list = try DownloadList(
-            "http://a/\n pause=true\nhttp://b/\n pause=true\nhttp://c/\nhttp://d/\n out=d\nhttp://e/"
+            """
+            http://a/
+              pause=true
+            http://b/
+              out=b
+              token=1
+            http://c/
+              out=b
+              token=1
+            http://d/
+              token=2
+            http://e/
+              checksum=md5=0
+            http://f/
+            """
         )
-        #expect(
-            list.batches.map(\.urls)
-                == [["http://a/", "http://b/"], ["http://c/"], ["http://d/"], ["http://e/"]]
-        )
+        func urls(_ batches: [DownloadList.Batch]) -> [String] {
+            batches.map { $0.downloads.map { String($0.url.dropFirst(7).prefix(1)) }.joined() }
+        }
+        #expect(urls(list.batches()) == ["ab", "cdef"])
+        #expect(urls(list.batches { $0.checksum != nil }) == ["ab", "cd", "e", "f"])
+    }
+
+    @Test func `a call has fewer entries where their options differ`() throws {
+        let plain = (1...5_000).map { "http://\($0)/\n" }.joined()
+        let named = (1...5_001).map { "http://\($0)/\n out=\($0)\n" }.joined()
+        let batches = try DownloadList(plain + plain + named).batches()
+        #expect(batches.map(\.lines.count) == [10_000, 5_000, 1])
+        #expect(batches.map(\.hasCommonOptions) == [true, false, true])
     }
 
     @Test func `halves contain every URL once, with its line and its options`() throws {
         let list = try DownloadList(
-            "# five\n" + (1...5).map { "http://\($0)/\n split=2\n" }.joined()
+            "# five\n" + (1...5).map { "http://\($0)/\n split=\($0)\n" }.joined()
         )
-        let batch = try #require(list.batches.first)
+        let batch = try #require(list.batches().first)
         var parts = [batch]
         while let place = parts.firstIndex(where: { $0.halves != nil }) {
             guard let (first, second) = parts[place].halves else { break }
-            #expect(first.options == batch.options && second.options == batch.options)
             parts.replaceSubrange(place...place, with: [first, second])
         }
-        #expect(parts.map(\.urls) == batch.urls.map { [$0] })
+        #expect(parts.map(\.downloads) == batch.downloads.map { [$0] })
         #expect(parts.map(\.lines) == [[2], [4], [6], [8], [10]])
     }
 
