@@ -123,8 +123,7 @@ struct Argument: Hashable, Sendable {
 
     /// Whether introspection can show the name as it is.
     var isNamed: Bool {
-        let isAllowed = { NameRules.isWordCharacter($0) || $0 == UInt8(ascii: "-") }
-        return !name.isEmpty && name.utf8.allSatisfy(isAllowed)
+        MemberNames.isValid(String(name.map { $0 == "-" ? "_" : $0 }))
     }
 
     /// Pairs names with types; where one of them is missing, it is empty, and

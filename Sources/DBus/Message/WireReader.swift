@@ -68,7 +68,9 @@ public struct WireReader: Sendable {
 
     /// Returns all arguments.
     func values() throws(DecodingFailure) -> [Value] {
-        try Self.check(signature)
+        guard Signatures.isValid(signature.rawValue) else {
+            throw DecodingFailure("\"\(signature)\" is not a valid signature")
+        }
         var reader = self
         var types = ArraySlice(signature.rawValue.utf8)
         var values: [Value] = []
@@ -191,20 +193,12 @@ public struct WireReader: Sendable {
     }
 
     /// Reads the type of a variant, after which its content follows.
-    ///
-    /// libdbus limits only directly nested arrays, while the specification limits all ("Valid
-    /// Signatures"). This check refuses a value that this library could not send on.
     private mutating func variantType() throws(DecodingFailure) -> Signature {
         let type = Signature(checked: try shortText())
-        guard type.rawValue.utf8.count != 1 else { return type }
-        try Self.check(type)
-        guard type.isSingleCompleteType else { throw DecodingFailure("a variant without a type") }
+        guard type.rawValue.utf8.count == 1 || type.isSingleCompleteType else {
+            throw DecodingFailure("a variant without a type")
+        }
         return type
-    }
-
-    private static func check(_ signature: Signature) throws(DecodingFailure) {
-        guard let reason = Signatures.fault(in: signature.rawValue) else { return }
-        throw DecodingFailure("\"\(signature)\" is not a valid signature: \(reason)")
     }
 
     // MARK: Values whose types become known when the program runs
@@ -251,13 +245,13 @@ public struct WireReader: Sendable {
     private mutating func arrayValue(
         _ types: inout ArraySlice<UInt8>
     ) throws(DecodingFailure) -> Value {
-        var scanner = SignatureScanner(types)
-        guard scanner.skipArray() == nil else { throw DecodingFailure("an array of nothing") }
-        let end = scanner.rest.startIndex
+        guard let length = Self.lengthOfFirst(types) else {
+            throw DecodingFailure("an array of nothing")
+        }
         // Each array stores the text of its element type.
-        try reserve(end - types.startIndex)
-        var element = types[..<end]
-        types = types[end...]
+        try reserve(length)
+        var element = types.prefix(length)
+        types = types.dropFirst(length)
         let type = Signature(checked: String(decoding: element, as: UTF8.self))
         guard element.first == TypeCode.dictionaryStart.rawValue else {
             var values: [Value] = []
@@ -282,6 +276,20 @@ public struct WireReader: Sendable {
             value: Signature(checked: String(decoding: element.dropFirst(), as: UTF8.self)),
             entries
         )
+    }
+
+    /// Returns the length of the first one of some types; nil if there is none.
+    private static func lengthOfFirst(_ types: ArraySlice<UInt8>) -> Int? {
+        var depth = 0
+        for (place, code) in types.enumerated() {
+            switch TypeCode(rawValue: code) {
+            case .structureStart, .dictionaryStart: depth += 1
+            case .structureEnd, .dictionaryEnd: depth -= 1
+            default: break
+            }
+            if depth == 0, code != TypeCode.array.rawValue { return place + 1 }
+        }
+        return nil
     }
 
     // MARK: Leaves

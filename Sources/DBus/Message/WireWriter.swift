@@ -102,9 +102,7 @@ public struct WireWriter: Sendable {
         let signature = content.signature
         switch content {
         case .array, .dictionary, .structure:
-            if let reason = Signatures.fault(in: signature.rawValue) {
-                fail(.invalidArguments("\"\(signature)\" is not the type of a value: \(reason)."))
-            } else if !signature.isSingleCompleteType {
+            if !signature.isSingleCompleteType {
                 fail(.invalidArguments("\"\(signature)\" is not one complete type."))
             }
         default: break  // Its signature is one character.
@@ -143,7 +141,7 @@ public struct WireWriter: Sendable {
     mutating func append(shortText: String) {
         var text = shortText
         text.withUTF8 { characters in
-            let most = NameRules.maximumLength
+            let most = UInt8.max
             if characters.count > most {
                 fail(.limitsExceeded("A signature may have at most \(most) bytes."))
             }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDBus
+
 /// A string that follows the rules of the D-Bus specification for one kind of name.
 ///
 /// ``init(validating:)`` checks a string that becomes known when the program runs, and throws. A
@@ -13,7 +15,7 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
 
     /// Checks a string against the specification's rules.
     ///
-    /// - Throws: `InvalidArgs`; the text has the rule that the string breaks.
+    /// - Throws: `InvalidArgs`.
     public init(validating text: String) throws(BusError) {
         rawValue = text
         try check()
@@ -40,18 +42,29 @@ public struct Name<Kind: NameKind>: Hashable, Comparable, Sendable, CustomString
     ///
     /// - Throws: `InvalidArgs`.
     func check() throws(BusError) {
-        guard let reason = Kind.fault(in: rawValue) else { return }
-        throw .invalidArguments("\"\(rawValue)\" is not a valid \(Kind.title): \(reason)")
+        guard Kind.isValid(rawValue) else {
+            throw .invalidArguments("\"\(rawValue)\" is not a valid \(Kind.title).")
+        }
     }
 }
 
-/// The rules of one kind of ``Name``.
+/// The rules of one kind of ``Name``, which libdbus knows.
 public protocol NameKind: Sendable {
     /// The kind's name in errors, for example `object path`.
     static var title: String { get }
 
-    /// Returns the rule that a string breaks; nil if it keeps them all.
-    static func fault(in text: String) -> String?
+    /// Whether a string keeps all rules.
+    static func isValid(_ text: String) -> Bool
+}
+
+extension String {
+    /// Whether a function of libdbus accepts the whole text, for example `dbus_validate_path`.
+    func isValid(
+        by judge: (UnsafePointer<CChar>?, UnsafeMutablePointer<DBusError>?) -> dbus_bool_t
+    ) -> Bool {
+        // The function would read the text up to its first zero byte.
+        !utf8.contains(0) && withCString { judge($0, nil) } != 0
+    }
 }
 
 /// The name of a connection: unique (`:1.42`) or well-known (`org.idown.Manager1`).
@@ -65,16 +78,8 @@ public enum BusNames: NameKind {
     /// The kind's name in errors.
     public static let title = "bus name"
 
-    /// Returns the rule that a string breaks; nil if it keeps them all.
-    public static func fault(in text: String) -> String? {
-        let isUnique = text.utf8.first == UInt8(ascii: ":")
-        return NameRules.fault(
-            in: text,
-            dotted: isUnique ? text.utf8.dropFirst() : text.utf8[...],
-            allowsDash: true,
-            allowsLeadingDigit: isUnique
-        )
-    }
+    /// Whether a string keeps all rules: `dbus_validate_bus_name`.
+    public static func isValid(_ text: String) -> Bool { text.isValid(by: dbus_validate_bus_name) }
 }
 
 extension Name where Kind == BusNames {
@@ -96,10 +101,8 @@ public enum InterfaceNames: NameKind {
     /// The kind's name in errors.
     public static let title = "interface name"
 
-    /// Returns the rule that a string breaks; nil if it keeps them all.
-    public static func fault(in text: String) -> String? {
-        NameRules.fault(in: text, dotted: text.utf8[...])
-    }
+    /// Whether a string keeps all rules: `dbus_validate_interface`.
+    public static func isValid(_ text: String) -> Bool { text.isValid(by: dbus_validate_interface) }
 }
 
 /// The name of an error reply, such as `org.freedesktop.DBus.Error.InvalidArgs`.
@@ -112,9 +115,9 @@ public enum ErrorNames: NameKind {
     /// The kind's name in errors.
     public static let title = "error name"
 
-    /// Returns the rule that a string breaks; nil if it keeps them all.
-    public static func fault(in text: String) -> String? {
-        NameRules.fault(in: text, dotted: text.utf8[...])
+    /// Whether a string keeps all rules: `dbus_validate_error_name`.
+    public static func isValid(_ text: String) -> Bool {
+        text.isValid(by: dbus_validate_error_name)
     }
 }
 
@@ -129,16 +132,6 @@ public enum MemberNames: NameKind {
     /// The kind's name in errors.
     public static let title = "member name"
 
-    /// Returns the rule that a string breaks; nil if it keeps them all.
-    public static func fault(in text: String) -> String? {
-        guard let first = text.utf8.first else { return "empty" }
-        guard text.utf8.count <= NameRules.maximumLength else {
-            return "longer than \(NameRules.maximumLength) bytes"
-        }
-        guard !NameRules.isDigit(first) else { return "it starts with a digit" }
-        guard text.utf8.allSatisfy(NameRules.isWordCharacter) else {
-            return "a character that is not allowed"
-        }
-        return nil
-    }
+    /// Whether a string keeps all rules: `dbus_validate_member`.
+    public static func isValid(_ text: String) -> Bool { text.isValid(by: dbus_validate_member) }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDBus
+
 /// The path of an object, such as `/org/idown/Manager1`.
 ///
 /// `/`, or one or more elements of letters, digits and underscores, each after a slash. The length
@@ -11,20 +13,8 @@ public enum ObjectPaths: BasicNameKind {
     /// The kind's name in errors.
     public static let title = "object path"
 
-    /// Returns the rule that a string breaks; nil if it keeps them all.
-    public static func fault(in text: String) -> String? {
-        guard text.utf8.first == UInt8(ascii: "/") else { return "it does not start with a slash" }
-        guard text != "/" else { return nil }
-        let elements = text.utf8.dropFirst().split(
-            separator: UInt8(ascii: "/"),
-            omittingEmptySubsequences: false
-        )
-        guard elements.allSatisfy({ !$0.isEmpty }) else { return "an empty element" }
-        guard elements.allSatisfy({ $0.allSatisfy(NameRules.isWordCharacter) }) else {
-            return "a character that is not allowed"
-        }
-        return nil
-    }
+    /// Whether a string keeps all rules: `dbus_validate_path`.
+    public static func isValid(_ text: String) -> Bool { text.isValid(by: dbus_validate_path) }
 }
 
 extension Name where Kind == ObjectPaths {

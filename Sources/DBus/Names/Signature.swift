@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDBus
+
 /// A sequence of complete types, such as `a{sv}u`.
 ///
 /// At most 255 bytes, 32 nested arrays and 32 nested structures; a dictionary entry may only be the
@@ -11,17 +13,8 @@ public enum Signatures: BasicNameKind {
     /// The kind's name in errors.
     public static let title = "signature"
 
-    /// Returns the rule that a string breaks; nil if it keeps them all.
-    public static func fault(in text: String) -> String? {
-        guard text.utf8.count <= NameRules.maximumLength else {
-            return "longer than \(NameRules.maximumLength) bytes"
-        }
-        var scanner = SignatureScanner(text.utf8[...])
-        while !scanner.isAtEnd {
-            if let reason = scanner.skipType() { return reason }
-        }
-        return nil
-    }
+    /// Whether a string keeps all rules: `dbus_signature_validate`.
+    public static func isValid(_ text: String) -> Bool { text.isValid(by: dbus_signature_validate) }
 }
 
 extension Name where Kind == Signatures {
@@ -33,8 +26,7 @@ extension Name where Kind == Signatures {
 
     /// Whether this is exactly one complete type, as in a variant.
     public var isSingleCompleteType: Bool {
-        var scanner = SignatureScanner(rawValue.utf8[...])
-        return scanner.skipType() == nil && scanner.isAtEnd
+        rawValue.isValid(by: dbus_signature_validate_single)
     }
 
     /// Joins two signatures; the result may break the limits, which encoding checks.

@@ -46,31 +46,6 @@ import iDownTesting
         }
     }
 
-    /// libdbus lets pass what the specification forbids: arrays that a structure parts.
-    @Test(arguments: [31: "answered", 32: "org.freedesktop.DBus.Error.InvalidArgs"])
-    func `more than 32 nested arrays are refused`(inner: Int, outcome: String) async throws {
-        try await withServiceAndClient { service, _, bus in
-            try await service.export([sample()], at: samplePath)
-            let script = """
-                import dbus, sys
-                bus = dbus.bus.BusConnection(sys.argv[1])
-                array = dbus.Array([], signature='(y' + 'a' * \(inner) + 'y)', variant_level=1)
-                try:
-                    bus.call_blocking(sys.argv[2], '\(samplePath)', '\(sampleInterface)', 'Echo',
-                                      'v', (array,))
-                    print('answered')
-                except dbus.DBusException as error:
-                    print(error.get_dbus_name())
-                """
-            let name = await service.uniqueName
-            let completed = try await ChildProcess.run(
-                "/usr/bin/python3",
-                ["-c", script, bus.address, name.rawValue]
-            )
-            #expect(completed.standardOutput == outcome, "\(completed.standardError)")
-        }
-    }
-
     @Test func `open files go both ways, wherever they stand in a message`() async throws {
         try await withServiceAndClient { service, client, _ in
             try await service.export([sample()], at: samplePath)

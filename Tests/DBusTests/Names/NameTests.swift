@@ -25,8 +25,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", ":", ":1", "a", ".a", "a.", "a..b", "a.1b", "1a.b", "a.b c", "a.b/", "a.ü", "a:b.c",
-        "a.b\0", "a." + String(repeating: "b", count: 254),
+        "", "a", ".a", "a.", "a..b", "a.1b", "1a.b", "a.b c", "a.b/", "a.ü", "a:b.c", "a.b\0",
+        "a." + String(repeating: "b", count: 254),
     ])
     func `these are no bus names`(_ text: String) {
         #expect(throws: BusError.self) { try BusName(validating: text) }
@@ -76,11 +76,8 @@ import Testing
         #expect(!ObjectPath("/org").hasPrefix(path))
     }
 
-    @Test func `a refusal names the text, its kind and the rule`() {
+    @Test func `a refusal names the text and its kind`() {
         let refusal = #expect(throws: BusError.self) { try ObjectPath(validating: "a") }
-        #expect(
-            refusal?.message
-                == "\"a\" is not a valid object path: it does not start with a slash"
-        )
+        #expect(refusal?.message == "\"a\" is not a valid object path.")
     }
 }
