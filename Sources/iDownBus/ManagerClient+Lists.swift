@@ -37,91 +37,72 @@ private struct TaskPageReader {
     let client: ManagerClient
     let query: TaskQuery
 
+    /// Returns all tasks that match the query, or as many as its limit says.
     func all() async throws(ManagerError) -> [TaskProperties] {
+        // While the service reads one page, another is being sent and a third is being decoded here.
+        // But each page of a search costs a walk through the whole list.
+        if query.text == nil, query.addedBy == nil {
+            let (tasks, isWhole) = try await tasks(inPagesOf: 2_500, atOnce: 4)
+            if isWhole { return tasks }
+        }
+        // About 10 MB, far below the limit of an answer, with few round trips.
+        return try await tasks(inPagesOf: 20_000, atOnce: 1).tasks
+    }
+
+    /// Returns the tasks, and whether the list has not changed between two pages.
+    private func tasks(
+        inPagesOf longest: UInt32,
+        atOnce count: UInt32
+    ) async throws(ManagerError) -> (tasks: [TaskProperties], isWhole: Bool) {
         let limit = query.limit ?? 0
         let most = limit == 0 ? UInt32.max : limit
-        if most == .max, !query.properties.isEmpty, query.text == nil, query.addedBy == nil,
-            let tasks = try await sideBySide()
-        {
-            return tasks
-        }
-        return try await oneByOne(atMost: most)
-    }
-
-    private func oneByOne(atMost most: UInt32) async throws(ManagerError) -> [TaskProperties] {
-        var query = query
-        query.offset = 0
-        var longest = Self.page
-        var tasks: [TaskProperties] = []
+        var (query, length) = (query, longest)
+        var (tasks, totals) = ([TaskProperties](), Set<UInt32>())
         while true {
-            query.limit = min(longest, most - UInt32(clamping: tasks.count))
-            let (page, total): ([TaskProperties], UInt32)
-            do {
-                (page, total) = try await client.findTasks(query)
-            } catch  where error.code == .invalidOption && !query.properties.isEmpty {
-                // An older service does not know this key, and returns all properties.
-                query.properties = []
-                continue
-            } catch {
-                // URLs may be long, and the length of a message is limited.
-                guard error.code == .limitExceeded, let limit = query.limit, limit > 1 else {
-                    throw error
+            let first = UInt32(clamping: tasks.count)
+            let places = (0..<count).map { first + $0 * length }.filter { $0 < most }
+            do throws(ManagerError) {
+                let places = places.map { ($0, min(length, most - $0)) }
+                for page in await pages(of: query, at: places) {
+                    let (found, total) = try page.get()
+                    tasks += found
+                    totals.insert(total)
                 }
-                longest = max(1, limit / 4)
+            } catch {
+                switch error.code {
+                // URLs may be long, and the length of a message is limited.
+                case .limitExceeded where length > 1: length = max(1, length / 4)
+                // An older service does not know this key, and returns all properties.
+                case .invalidOption where !query.properties.isEmpty: query.properties = []
+                default: throw error
+                }
+                tasks.removeSubrange(Int(first)...)
                 continue
             }
-            tasks += page
-            guard !page.isEmpty, tasks.count < min(total, most) else { return tasks }
-            query.offset = UInt32(clamping: tasks.count)
+            let end = min(totals.max() ?? 0, most)
+            guard tasks.count > first, tasks.count < end else {
+                let isWhole = totals.count == 1 && tasks.count == end
+                return (tasks, isWhole && Set(tasks.map(\.id)).count == tasks.count)
+            }
         }
     }
 
-    /// The tasks of one page: about 10 MB, far below the limit of an answer, with few round trips.
-    private static let page: UInt32 = 20_000
+    private typealias Page = Result<(page: [TaskProperties], total: UInt32), ManagerError>
 
-    /// Returns the tasks that match a query by asking for several pages at once: while the service
-    /// reads one page, another is being sent and a third is being decoded here.
-    ///
-    /// - Returns: Nil if the list changed between two pages, or if the service cannot select
-    ///   properties.
-    private func sideBySide() async throws(ManagerError) -> [TaskProperties]? {
-        var tasks: [TaskProperties] = []
-        var total: UInt32?
-        var first: UInt32 = 0
-        repeat {
-            for page in await pages(from: first) {
-                switch page {
-                case .success(let page):
-                    guard total ?? page.total == page.total else { return nil }
-                    total = page.total
-                    tasks += page.tasks
-                case .failure(let error) where error.code == .invalidOption: return nil
-                case .failure(let error) where error.code == .limitExceeded: return nil
-                case .failure(let error): throw error
-                }
-            }
-            first += Self.shortPage * Self.pagesAtOnce
-        } while first < total ?? 0
-        let isWhole =
-            tasks.count == total.map(Int.init) && Set(tasks.map(\.id)).count == tasks.count
-        return isWhole ? tasks : nil
-    }
-
-    private typealias Page = Result<(tasks: [TaskProperties], total: UInt32), ManagerError>
-
-    /// Returns several consecutive pages, in order.
-    private func pages(from first: UInt32) async -> [Page] {
+    /// Returns several pages, each by its first place and its length, in their order.
+    private func pages(
+        of query: TaskQuery,
+        at places: [(offset: UInt32, limit: UInt32)]
+    ) async -> [Page] {
         await withTaskGroup(of: (UInt32, Page).self) { group in
-            for number in 0..<Self.pagesAtOnce {
+            for (offset, limit) in places {
                 var query = query
-                query.offset = first + number * Self.shortPage
-                query.limit = Self.shortPage
+                (query.offset, query.limit) = (offset, limit)
                 group.addTask { [query] in
                     do throws(ManagerError) {
-                        let (tasks, total) = try await client.findTasks(query)
-                        return (number, .success((tasks, total)))
+                        return (offset, .success(try await client.findTasks(query)))
                     } catch {
-                        return (number, .failure(error))
+                        return (offset, .failure(error))
                     }
                 }
             }
@@ -130,8 +111,4 @@ private struct TaskPageReader {
             return pages.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
-
-    /// The tasks of one page when several pages are asked for at once.
-    private static let shortPage: UInt32 = 2_500
-    private static let pagesAtOnce: UInt32 = 4
 }
