@@ -62,15 +62,14 @@ public struct LiveList: Sendable {
         case .came:
             halted = []
             return []
-        case .page(let page), .added(let page): return page.compactMap { take($0) }
-        case .event(.added(let task)):
-            // One commit may add and start a task, with one serial for both: an answer with that
-            // serial already contains both.
-            if task.serial > 0, let old = tasks[task.id], task.serial <= old.serial { return [] }
-            return [take(task)].compactMap(\.self)
-        case .event(.changed(let id, let state, let changed)):
-            return [change(id, state, changed)].compactMap(\.self)
-        case .event(.removed(let id)): return [remove(id)].compactMap(\.self)
+        case .page(let page): return page.compactMap { take($0) }
+        case .added(let added):
+            return added.compactMap { task in
+                // One commit may add and start a task, with one serial for both: an answer with
+                // that serial already contains both.
+                let known = tasks[task.id]?.serial ?? 0
+                return task.serial > 0 && task.serial <= known ? nil : take(task)
+            }
         case .changed(let ids, let state, let common):
             return ids.compactMap { change($0, state, common) }
         case .removed(let ids): return ids.compactMap { remove($0) }
@@ -134,7 +133,7 @@ public struct LiveList: Sendable {
 }
 
 /// News about the list, for ``LiveList/apply(_:)``.
-public enum ListNews: Sendable {
+public enum ListNews: Hashable, Sendable {
     /// Forget all tasks; pages of all tasks follow.
     ///
     /// From ``ManagerClient/listSignals()`` no pages follow: the client asks for them.
@@ -142,11 +141,13 @@ public enum ListNews: Sendable {
     /// Tasks in their present state.
     case page([TaskProperties])
     /// Tasks that were added together after the news began.
+    ///
+    /// The URL and the referrer of a task that was added alone have no query.
     case added([TaskProperties])
-    /// A change of one task.
-    case event(ManagerEvent)
-    /// The ids of tasks that changed together, their common state, and their changed properties
-    /// with equal values.
+    /// The ids of tasks that changed together, their state, and their changed properties with equal
+    /// values.
+    ///
+    /// ``TaskProperties/applying(_:)`` applies these values to a known task.
     case changed([String], TaskProperties.State, [String: Value])
     /// The ids of tasks that were removed from the list.
     case removed([String])
@@ -159,10 +160,16 @@ public enum ListNews: Sendable {
 
     /// Reads a signal; nil for one that this version does not know, and for that of many added
     /// tasks, whose names and URLs it does not contain.
-    fileprivate init?(_ signal: SignalMessage) {
+    package init?(_ signal: SignalMessage) {
         typealias Known = Contract.Signal
-        if let event = ManagerEvent(signal) {
-            self = .event(event)
+        if let (id, state, changed) = Known.taskChanged.contents(of: signal) {
+            self = .changed([id], state, changed)
+        } else if let (id, properties) = Known.taskAdded.contents(of: signal) {
+            var task = properties
+            task.id = id
+            self = .added([task])
+        } else if let id = Known.taskRemoved.contents(of: signal) {
+            self = .removed([id])
         } else if let (ids, state, common, _) = Known.tasksChanged.contents(of: signal) {
             self = .changed(ids, state, common)
         } else if let (ids, _) = Known.tasksRemoved.contents(of: signal) {

@@ -15,15 +15,15 @@ public import DBus
 /// let news = try await manager.newsFromNow()
 /// let id = try await manager.addURL("https://example.org/image.iso")
 /// follow: for try await one in news {
-///     guard case .event(let event) = one, event.id == id else { continue }
-///     switch event {
-///     case .added(let task):
-///         print("added:", task.url)
-///     case .changed(_, let state, let changed):
+///     switch one {
+///     case .added(let tasks):
+///         for task in tasks where task.id == id { print("added:", task.url) }
+///     case .changed([id], let state, let changed):
 ///         print(state, changed["DownloadedBytes"].map { "\($0)" } ?? "")
 ///         if state == .completed || state == .failed { break follow }
-///     case .removed:
+///     case .removed([id]):
 ///         break follow
+///     default: break
 ///     }
 /// }
 /// print(try await manager.getTask(id).path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import DBus
 package import iDownBus
 
 /// A change of the list as a JSON object, for programs that follow the list.
@@ -10,8 +11,12 @@ package import iDownBus
 package enum EventJSON: Encodable, Sendable {
     /// A task that was in the list when the command began to follow it.
     case listed(TaskProperties)
-    /// A signal of the service: a task was added, changed or removed.
-    case event(ManagerEvent)
+    /// A task was added to the list.
+    case added(TaskProperties)
+    /// A task changed: its state, and the changed properties with their new values.
+    case changed(id: String, state: TaskProperties.State, changed: [String: Value])
+    /// A task was removed from the list.
+    case removed(id: String)
     /// All changes of a list up to this serial have been reported.
     case whole(list: String, serial: UInt64)
     /// The service started or ended.
@@ -35,18 +40,18 @@ package enum EventJSON: Encodable, Sendable {
             try object.encode("listed", forKey: .event)
             try object.encode(task.id, forKey: .id)
             try object.encode(TaskJSON(task), forKey: .task)
-        case .event(.added(let task)):
+        case .added(let task):
             try object.encode("added", forKey: .event)
             try object.encode(task.id, forKey: .id)
             try object.encode(TaskJSON(task), forKey: .task)
-        case .event(.changed(let id, let state, let changed)):
+        case .changed(let id, let state, let changed):
             try object.encode("changed", forKey: .event)
             try object.encode(id, forKey: .id)
             try object.encode(state.rawValue, forKey: .state)
             let properties = TaskProperty.allCases.filter { changed[$0.rawValue] != nil }
             let task = TaskProperties().applying(changed)
             try object.encode(TaskJSON(task, only: properties), forKey: .changed)
-        case .event(.removed(let id)):
+        case .removed(let id):
             try object.encode("removed", forKey: .event)
             try object.encode(id, forKey: .id)
         case .whole(let list, let serial):

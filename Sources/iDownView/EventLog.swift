@@ -41,7 +41,7 @@ package struct EventLog {
     /// - Returns: The events to print.
     package mutating func begin(_ changes: ListChanges, of list: String) -> [EventJSON] {
         for id in changes.removed { told[id] = Self.removed }
-        return begin(changes.tasks) + changes.removed.map { .event(.removed(id: $0)) }
+        return begin(changes.tasks) + changes.removed.map { .removed(id: $0) }
             + [.whole(list: list, serial: changes.serial)]
     }
 
@@ -57,14 +57,16 @@ package struct EventLog {
             told = [:]
             return []
         case .page(let tasks): return tasks.compactMap { tell(missed: $0) }
-        case .added(let tasks): return tasks.compactMap { tell(.added($0)) }
-        case .event(let event): return [tell(event)].compactMap(\.self)
+        case .added(let tasks): return tasks.compactMap { tell(.added($0), of: $0.id) }
         case .changed(let ids, let state, let common):
-            return ids.compactMap { tell(.changed(id: $0, state: state, changed: common)) }
-        case .removed(let ids): return ids.compactMap { tell(.removed(id: $0)) }
+            return ids.compactMap { id in
+                tell(.changed(id: id, state: state, changed: common), of: id)
+            }
+        case .removed(let ids): return ids.compactMap { tell(.removed(id: $0), of: $0) }
         case .whole:
             defer { earlier = [] }
-            return earlier.filter { told[$0] == nil }.sorted().compactMap { tell(.removed(id: $0)) }
+            return earlier.filter { told[$0] == nil }.sorted()
+                .compactMap { tell(.removed(id: $0), of: $0) }
         }
     }
 
@@ -80,27 +82,28 @@ package struct EventLog {
         guard open != nil else { return .listed(task) }
         guard task.hasEnded else { return nil }
         open?.remove(task.id)
-        return .event(.changed(id: task.id, state: task.state, changed: [:]))
+        return .changed(id: task.id, state: task.state, changed: [:])
     }
 
-    private mutating func tell(_ event: ManagerEvent) -> EventJSON? {
-        let known = told[event.id]
-        guard follows(event.id), known != Self.removed else { return nil }
+    private mutating func tell(_ event: EventJSON, of id: String) -> EventJSON? {
+        let known = told[id]
+        guard follows(id), known != Self.removed else { return nil }
         switch event {
         case .added(let task):
             guard known.map({ task.serial > $0 }) ?? true else { return nil }
-            told[event.id] = task.serial
+            told[id] = task.serial
         case .changed(_, let state, let changed):
             // Services before version 2 give no serial, and send all changes in order.
             let serial = TaskProperties().applying(changed).serial
             guard serial == 0 || serial >= known ?? 0 else { return nil }
-            told[event.id] = max(serial, known ?? 0)
-            if state.isEnd { open?.remove(event.id) }
+            told[id] = max(serial, known ?? 0)
+            if state.isEnd { open?.remove(id) }
         case .removed:
-            told[event.id] = Self.removed
-            open?.remove(event.id)
+            told[id] = Self.removed
+            open?.remove(id)
+        case .listed, .whole, .service: break
         }
-        return .event(event)
+        return event
     }
 
     private func follows(_ id: String) -> Bool { open?.contains(id) ?? true }

@@ -73,7 +73,7 @@ extension TaskList {
         case .whole:
             phase = .loaded
             chosen.formIntersection(tasks.keys)
-        case .anew, .added, .event, .changed, .removed, .left, .came: break
+        case .anew, .added, .changed, .removed, .left, .came: break
         }
     }
 

@@ -263,9 +263,6 @@ extension TaskPages {
         switch news {
         case .anew, .whole, .page, .added, .removed: Effect(movesRows: true, movesCounts: true)
         case .left, .came: Effect()
-        case .event(.added), .event(.removed): Effect(movesRows: true, movesCounts: true)
-        case .event(.changed(let id, let state, let changed)):
-            change([id], state, changed.keys) { $0.applying(changed) }
         case .changed(let ids, let state, let common):
             change(ids, state, common.keys) { $0.applying(common) }
         }

@@ -110,13 +110,8 @@ final class ListFeed {
 
     /// Passes changes of downloads whose rows are not loaded on to the announcer.
     private func hear(_ news: ListNews) {
-        switch news {
-        case .event(.changed(let id, let state, _)) where model.pages[id] == nil:
-            announcer.hear(id, state)
-        case .changed(let ids, let state, _):
-            for id in ids where model.pages[id] == nil { announcer.hear(id, state) }
-        default: break
-        }
+        guard case .changed(let ids, let state, _) = news else { return }
+        for id in ids where model.pages[id] == nil { announcer.hear(id, state) }
     }
 
     private func fail(_ text: String) {

@@ -281,9 +281,7 @@ final class RowModel {
     func apply(_ news: ListNews) -> TaskPages.Effect {
         let filter = pages.look.filter
         switch news {
-        case .event(.removed(let id)): leave([id])
         case .removed(let ids): leave(ids)
-        case .event(.changed(let id, let state, _)) where !filter.takes(state): leave([id])
         case .changed(let ids, let state, _) where !filter.takes(state): leave(ids)
         default: break
         }

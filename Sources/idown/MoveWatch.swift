@@ -75,7 +75,7 @@ struct MoveWatch {
                     "The service has stopped; it moves the file after its next start:"
                         + " idown service start"
                 )
-            case .came, .page, .added, .event, .changed, .removed: break
+            case .came, .page, .added, .changed, .removed: break
             }
             guard !isBehind else { continue }
             for id in open where list.tasks[id]?.activity != .moving {

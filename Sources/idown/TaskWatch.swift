@@ -296,7 +296,7 @@ extension TaskWatch {
                 // Another list may not have them.
                 let missing = ids.filter { open.contains($0) && list.tasks[$0] == nil }
                 try await settle(missing, &display)
-            case .anew, .page, .added, .event, .changed, .removed, .left: break
+            case .anew, .page, .added, .changed, .removed, .left: break
             }
             postSentry()
         }

@@ -18,15 +18,15 @@ struct ExampleTests {
             let id = try await manager.addURL(host.url("/image.iso"))
             var printed: [String] = []
             follow: for try await one in news {
-                guard case .event(let event) = one, event.id == id else { continue }
-                switch event {
-                case .added(let task):
-                    printed.append("added: \(task.url)")
-                case .changed(_, let state, let changed):
+                switch one {
+                case .added(let tasks):
+                    for task in tasks where task.id == id { printed.append("added: \(task.url)") }
+                case .changed([id], let state, let changed):
                     printed.append("\(state) \(changed["DownloadedBytes"] ?? .string(""))")
                     if state == .completed || state == .failed { break follow }
-                case .removed:
+                case .removed([id]):
                     break follow
+                default: break
                 }
             }
             let path = try await manager.getTask(id).path

@@ -70,8 +70,8 @@ struct GuaranteeTests {
             var (added, cancelled): (Set<String>, Set<String>) = ([], [])
             for try await one in news {
                 switch one {
-                case .event(.added(let task)): added.insert(task.id)
-                case .event(.changed(let id, .cancelled, _)): cancelled.insert(id)
+                case .added(let tasks): added.formUnion(tasks.map(\.id))
+                case .changed(let ids, .cancelled, _): cancelled.formUnion(ids)
                 default: break
                 }
             }

@@ -168,7 +168,7 @@ struct MetalinkDownloadTests {
         var told: [String] = []
         for signal in service.signals.signals {
             guard
-                case .changed(id, let state, let changed) = ManagerEvent(signal)
+                case .changed([id], let state, let changed) = ListNews(signal)
             else { continue }
             if let value = changed["ListedTasks"] { told = try [String](busValue: value) }
             if state == .completed { break }

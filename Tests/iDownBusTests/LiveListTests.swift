@@ -20,9 +20,9 @@ import iDownTesting
             list.apply(news)
         }
         // Task 2 was added by commit 5 and removed by commit 8, whose signal was lost.
-        list.apply(.event(.added(task("2", 5))))
+        list.apply(.added([task("2", 5)]))
         #expect(Set(list.tasks.keys) == ["1"])
-        list.apply(.event(.added(task("3", 10))))
+        list.apply(.added([task("3", 10)]))
         #expect(Set(list.tasks.keys) == ["1", "3"])
     }
 
@@ -32,7 +32,7 @@ import iDownTesting
         started.state = .downloading
         list.apply(.page([started]))
         // One commit has added and started it.
-        #expect(list.apply(.event(.added(task("1", 3)))).isEmpty)
+        #expect(list.apply(.added([task("1", 3)])).isEmpty)
         #expect(list.tasks["1"]?.state == .downloading)
     }
 
@@ -60,9 +60,9 @@ import iDownTesting
     @Test func `of a service without serials every signal counts`() {
         var list = LiveList()
         for news in [ListNews.anew, .page([]), .whole(0)] { list.apply(news) }
-        list.apply(.event(.added(task("1", 0))))
+        list.apply(.added([task("1", 0)]))
         #expect(Set(list.tasks.keys) == ["1"])
-        list.apply(.event(.removed(id: "1")))
+        list.apply(.removed(["1"]))
         #expect(list.tasks.isEmpty)
     }
 
@@ -161,7 +161,7 @@ import iDownTesting
             var news = client.listSignals().makeAsyncIterator()
             guard case .anew = try await news.next() else { throw Unexpected() }
             try await service.emit(Contract.Signal.taskRemoved, at: path, "7")
-            guard case .event(.removed("7")) = try await news.next() else { throw Unexpected() }
+            guard case .removed(["7"]) = try await news.next() else { throw Unexpected() }
             try await service.emit(Contract.Signal.tasksRemoved, at: path, ["8"], 3)
             guard case .removed(["8"]) = try await news.next() else { throw Unexpected() }
             // The signal has neither names nor URLs.

@@ -19,12 +19,12 @@ import iDownTesting
         let signals: SignalLog
 
         /// The manager's own signals so far, once `count` of them have come.
-        func events(_ count: Int) async throws -> [ManagerEvent] {
+        func events(_ count: Int) async throws -> [ListNews] {
             while true {
                 let mark = signals.count
                 let events = signals.signals.prefix(mark)
                     .filter { $0.interface == Contract.managerInterface }
-                    .compactMap { ManagerEvent($0) }
+                    .compactMap { ListNews($0) }
                 if events.count >= count { return events }
                 try await signals.first(after: mark, "\(count) signals") { _ in true }
             }
@@ -99,15 +99,15 @@ import iDownTesting
     }
 
     /// What a client knows that takes over every change.
-    private func fold(_ events: [ManagerEvent]) -> TaskProperties {
+    private func fold(_ events: [ListNews]) -> TaskProperties {
         events.reduce(TaskProperties()) { task, event in
             switch event {
-            case .added(let task): return task
+            case .added(let tasks): return tasks[0]
             case .changed(_, let state, let changed):
                 var task = task.applying(changed)
                 task.state = state
                 return task
-            case .removed: return task
+            default: return task
             }
         }
     }
@@ -548,7 +548,7 @@ import iDownTesting
             var count = 0
             for signal in scene.signals.signals {
                 guard
-                    case .changed(let id, _, let changed)? = ManagerEvent(signal)
+                    case .changed(let ids, _, let changed)? = ListNews(signal), let id = ids.first
                 else { continue }
                 if case .int32(let priority) = changed["Priority"] { priorities[id] = priority }
                 count += 1

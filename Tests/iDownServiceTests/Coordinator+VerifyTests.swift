@@ -99,7 +99,7 @@ import iDownTesting
             _ = try await scene.client.verify(id)
             let news = { @Sendable () -> [[String: Value]] in
                 scene.signals.signals.dropFirst(mark).compactMap { signal in
-                    guard case .changed(id, _, let changed) = ManagerEvent(signal) else {
+                    guard case .changed([id], _, let changed) = ListNews(signal) else {
                         return nil
                     }
                     return changed

@@ -28,7 +28,7 @@ struct ServiceScene {
     /// Returns once a task was told to be in a state.
     func wait(for id: String, _ state: TaskProperties.State) async throws {
         try await signals.first("task \(id) to be \(state)") { signal in
-            guard case .changed(id, state, _) = ManagerEvent(signal)
+            guard case .changed([id], state, _) = ListNews(signal)
             else { return false }
             return true
         }

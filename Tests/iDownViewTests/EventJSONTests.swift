@@ -7,13 +7,13 @@ import iDownView
 
 struct EventJSONTests {
     @Test func `a change contains only the new values`() throws {
-        let event = ManagerEvent.changed(
+        let event = EventJSON.changed(
             id: "7",
             state: .downloading,
             changed: ["Speed": .uint64(5), "DownloadedBytes": .uint64(52_428_801)]
         )
         #expect(
-            try JSONText.line(of: EventJSON.event(event))
+            try JSONText.line(of: event)
                 == #"{"Changed":{"DownloadedBytes":52428801,"Speed":5},"Event":"changed","#
                 + #""Id":"7","State":"downloading"}"#
         )
@@ -22,8 +22,8 @@ struct EventJSONTests {
     @Test func `each event is one line that names its kind`() throws {
         let events: [(EventJSON, String)] = [
             (.listed(.broken), #""Event":"listed""#),
-            (.event(.added(.running)), #""Event":"added""#),
-            (.event(.removed(id: "3")), #"{"Event":"removed","Id":"3"}"#),
+            (.added(.running), #""Event":"added""#),
+            (.removed(id: "3"), #"{"Event":"removed","Id":"3"}"#),
             (
                 .whole(list: "a1", serial: 9), #"{"Event":"whole","ListId":"a1","Serial":9}"#
             ),

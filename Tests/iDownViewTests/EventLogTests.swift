@@ -24,7 +24,7 @@ import Testing
         _ serial: UInt64,
         _ state: TaskProperties.State = .waiting
     ) -> ListNews {
-        .event(.changed(id: id, state: state, changed: ["Serial": .uint64(serial)]))
+        .changed([id], state, ["Serial": .uint64(serial)])
     }
 
     /// What is told, in short: `listed 1`, `changed 2 failed`, `service true`.
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `signals are told as they come, and a page tells what they did not`() throws {
         var log = EventLog()
-        #expect(try tell(&log, changed("1", 5), .event(.added(task("2", 6)))).count == 2)
+        #expect(try tell(&log, changed("1", 5), .added([task("2", 6)])).count == 2)
         // Signals were lost: the page holds what was told, too.
         let page = ListNews.page([task("1", 5), task("2", 8), task("3", 9)])
         #expect(
@@ -97,6 +97,6 @@ import Testing
         let changes = ListChanges(serial: 9, tasks: [task("1", 8)], removed: ["2"])
         #expect(try shorten(log.begin(changes, of: "a1")) == ["listed 1", "removed 2", "whole 9"])
         // What was told already, heard once more.
-        #expect(try tell(&log, changed("1", 7), .event(.removed(id: "2"))) == [])
+        #expect(try tell(&log, changed("1", 7), .removed(["2"])) == [])
     }
 }

@@ -171,7 +171,7 @@ struct ListScreenTests {
         _ = type("x", &screen)
         #expect(screen.detailed == nil)
         _ = type("m", &screen)
-        screen.list.apply(.event(.removed(id: "7")))
+        screen.list.apply(.removed(["7"]))
         #expect(screen.press(.enter) == [])
     }
 
@@ -248,7 +248,7 @@ struct ListScreenTests {
         #expect(failed.lines.contains { $0.first?.isReversed == true && $0.count > 2 })
         // What is longer than a third of the screen has an end that says so.
         task.errorMessage = String(repeating: "words of an error ", count: 90)
-        screen.list.apply(.event(.added(task)))
+        screen.list.apply(.added([task]))
         let cut = screen.frame(width: 80, height: 24) { _ in "" }.text
         #expect(cut[22].hasSuffix("…") && cut[15].contains("words of"), "\(cut)")
         #expect(cut[23].contains("? keys"), "\(cut)")
@@ -261,7 +261,7 @@ struct ListScreenTests {
     @Test func `a menu is drawn again if its entries changed with the state`() {
         var screen = screen()
         _ = type("jm", &screen)
-        screen.list.apply(.event(.changed(id: "7", state: .completed, changed: [:])))
+        screen.list.apply(.changed(["7"], .completed, [:]))
         #expect(screen.press(.enter) == [])
         #expect(text(&screen).contains("1  Open"))
     }

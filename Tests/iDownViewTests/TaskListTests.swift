@@ -49,7 +49,7 @@ struct TaskListTests {
         after.state = state
         edit(&after)
         let changes = after.dictionary(of: after.properties(changedSince: before))
-        list.apply(.event(.changed(id: id, state: state, changed: changes)))
+        list.apply(.changed([id], state, changes))
     }
 
     @Test func `the list is loading, then loaded, empty or failed`() {
@@ -61,12 +61,12 @@ struct TaskListTests {
         #expect(list.content() == .loading)
         list.apply(.whole(0))
         #expect(list.content() == .empty)
-        list.apply(.event(.added(task(1, .waiting))))
+        list.apply(.added([task(1, .waiting)]))
         #expect(list.content() == .loaded)
         list.search = "nothing like it"
         #expect(list.content() == .noneFound)
         list.search = ""
-        list.apply(.event(.removed(id: "1")))
+        list.apply(.removed(["1"]))
         #expect(list.content() == .empty)
     }
 
@@ -79,8 +79,8 @@ struct TaskListTests {
         var list = TaskList()
         load(&list, [task(10, .waiting, 4), task(9, .paused, 5)])
         #expect(list.rows() == ["9", "10"])
-        list.apply(.event(.added(task(11, .waiting, 6))))
-        list.apply(.event(.removed(id: "9")))
+        list.apply(.added([task(11, .waiting, 6)]))
+        list.apply(.removed(["9"]))
         list.apply(.changed(["10"], .downloading, ["Serial": .uint64(7)]))
         list.apply(.page([task(9, .paused, 5), task(10, .waiting, 4)]))
         #expect(list.rows() == ["10", "11"])
@@ -169,13 +169,13 @@ struct TaskListTests {
         #expect(list.totals.speed == 7 && list.totals.done == 4 && list.totals.whole == 50)
         change(&list, "2", .completed)
         #expect(list.rows() == ["3"])
-        list.apply(.event(.removed(id: "3")))
+        list.apply(.removed(["3"]))
         #expect(list.rows() == [])
         #expect(list.totals.speed == 0)
         #expect(list.count == 3)
         // What is not known is passed over.
-        list.apply(.event(.changed(id: "99", state: .paused, changed: [:])))
-        list.apply(.event(.removed(id: "99")))
+        list.apply(.changed(["99"], .paused, [:]))
+        list.apply(.removed(["99"]))
         #expect(list.count == 3)
     }
 
@@ -185,7 +185,7 @@ struct TaskListTests {
         #expect(list.cursor == "3")
         list.isDescending = true
         #expect(list.cursorRow() == 1 && list.cursor == "3")
-        list.apply(.event(.removed(id: "3")))
+        list.apply(.removed(["3"]))
         #expect(list.cursorRow() == 1 && list.cursor == "2")
         list.moveCursor(by: 99)
         #expect(list.cursor == "1")
@@ -215,7 +215,7 @@ struct TaskListTests {
         #expect(list.targets() == ["1"])
         list.toggleAll()
         #expect(list.targets() == ["1", "2", "3", "4"])
-        list.apply(.event(.removed(id: "2")))
+        list.apply(.removed(["2"]))
         #expect(list.targets() == ["1", "3", "4"])
         list.toggleAll()
         #expect(list.targets() == [])

@@ -161,9 +161,7 @@ struct TaskPagesTests {
     @Test
     func `a change of a known row draws that row, and one of progress moves nothing`() {
         var pages = loaded(3)
-        let news = ListNews.event(
-            .changed(id: "2", state: .waiting, changed: ["DownloadedBytes": .uint64(7)])
-        )
+        let news = ListNews.changed(["2"], .waiting, ["DownloadedBytes": .uint64(7)])
         let effect = pages.apply(news)
         #expect(effect.changed == ["2"])
         #expect(effect.changedState.isEmpty)
@@ -173,9 +171,7 @@ struct TaskPagesTests {
 
     @Test
     func `a change that overtakes the answer with its task has everything asked anew`() {
-        let change = ListNews.event(
-            .changed(id: "7", state: .completed, changed: ["State": .string("completed")])
-        )
+        let change = ListNews.changed(["7"], .completed, ["State": .string("completed")])
         var pages = loaded(3)
         #expect(!pages.apply(change).movesRows)
         let question = pages.reloadQuestion(for: 0..<0)
@@ -193,7 +189,7 @@ struct TaskPagesTests {
         let rows = [task(3), task(2, .paused, serial: 9), task(1)]
         _ = pages.take(rows, total: 3, for: question)
         let old = ["Serial": Value.uint64(8)]
-        let effect = pages.apply(.event(.changed(id: "2", state: .waiting, changed: old)))
+        let effect = pages.apply(.changed(["2"], .waiting, old))
         #expect(effect.changed.isEmpty)
         #expect(pages["2"]?.state == .paused)
     }
@@ -203,7 +199,7 @@ struct TaskPagesTests {
         var pages = loaded(3)
         let question = pages.reloadQuestion(for: 0..<3)
         let progress = ["DownloadedBytes": Value.uint64(7)]
-        _ = pages.apply(.event(.changed(id: "2", state: .waiting, changed: progress)))
+        _ = pages.apply(.changed(["2"], .waiting, progress))
         let taken = pages.take([task(3), task(2), task(1)], total: 3, for: question)
         #expect(taken.changed.isEmpty)
         #expect(pages["2"]?.downloadedBytes == 7)
@@ -212,18 +208,18 @@ struct TaskPagesTests {
     @Test
     func `a new state moves rows under a filter, and counts always`() {
         var pages = loaded(3)
-        let news = ListNews.event(.changed(id: "2", state: .paused, changed: [:]))
+        let news = ListNews.changed(["2"], .paused, [:])
         var effect = pages.apply(news)
         #expect(effect.movesCounts && !effect.movesRows)
         #expect(effect.changedState == ["2"])
         var look = TaskPages.Look()
         look.filter = .only(.waiting)
         pages.show(look)
-        effect = pages.apply(.event(.changed(id: "1", state: .paused, changed: [:])))
+        effect = pages.apply(.changed(["1"], .paused, [:]))
         #expect(effect.movesCounts && effect.movesRows)
     }
 
-    @Test(arguments: [ListNews.anew, .event(.removed(id: "2")), .removed(["2", "3"])])
+    @Test(arguments: [ListNews.anew, .removed(["2"]), .removed(["2", "3"])])
     func `what comes or goes asks for everything anew`(news: ListNews) {
         var pages = loaded(3)
         let effect = pages.apply(news)
