@@ -34,14 +34,13 @@ struct OptionChecker: Sendable {
     /// With `isList`, an error names the position of a URL, even of the only one.
     func judge(_ urls: [String], _ options: AddOptions, isList: Bool) async throws -> [NewTask] {
         var references = try await Self.references(urls, isList)
-        let file = try FileFacts(options)
         return try await tasks(with: options) { directory in
             // Each URL is freed once its task is there, since a call may bring 60 MB of them.
             references.reverse()
             var tasks: [NewTask] = []
             tasks.reserveCapacity(references.count)
             while let reference = references.popLast() {
-                tasks.append(task(for: reference, file, in: directory))
+                tasks.append(task(for: reference, in: directory))
             }
             return tasks
         }
@@ -64,12 +63,12 @@ struct OptionChecker: Sendable {
         let folders = try await folders(of: downloads, except: known)
         var tasks: [NewTask] = []
         for (index, download) in downloads.enumerated() {
-            guard let (reference, file) = files[index] else { continue }
+            guard let (reference, values) = files[index] else { continue }
             let place = NewDownload.name(ofPlace: index)
             let path = download.options.directory ?? downloadDirectory
             do {
-                var wish = task(for: reference, file, in: folders[Array(path.utf8)] ?? path)
-                try await apply(download.options, to: &wish)
+                var wish = task(for: reference, in: folders[Array(path.utf8)] ?? path)
+                try await apply(values, isPaused: download.options.paused, to: &wish)
                 wish.token = download.options.token
                 wish.place = place
                 tasks.append(wish)
@@ -106,32 +105,47 @@ struct OptionChecker: Sendable {
         return folders
     }
 
-    /// The options that concern a single file.
-    private struct FileFacts: Sendable {
-        let name: String?
-        let mirrors: [String]
-        let checksum: Checksum?
-        let size: Int64?
-
-        init(_ options: AddOptions) throws(ManagerError) {
-            name = options.filename
-            if let name { try OptionChecker.check(name) }
-            mirrors = try OptionChecker.mirrors(options.mirrors)
-            checksum = try OptionChecker.checksum(options.checksum)
-            size = options.expectedSize.flatMap { $0 == 0 ? nil : Int64(clamping: $0) }
+    /// Returns the values that options give a new or a known task, all but its URL and folder.
+    ///
+    /// - Throws: `ManagerError` for a bad name, mirror or checksum.
+    private static func values(
+        of options: AddOptions,
+        without cleared: Set<EditOptions.Clearable> = []
+    ) throws(ManagerError) -> TaskEdit {
+        func change<Content>(_ option: EditOptions.Clearable, to content: Content?) -> Content?? {
+            cleared.contains(option) ? .some(nil) : content.map { .some($0) }
         }
+        // An empty text counts as none, so that no empty field is sent.
+        func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        var values = TaskEdit()
+        if let name = options.filename { try check(name) }
+        values.fileName = options.filename
+        if !options.mirrors.isEmpty || cleared.contains(.mirrors) {
+            values.mirrors = try mirrors(options.mirrors)
+        }
+        values.checksum = change(.checksum, to: try checksum(options.checksum))
+        let size = options.expectedSize.flatMap { $0 == 0 ? nil : Int64(clamping: $0) }
+        values.expectedSize = change(.expectedSize, to: size)
+        if !options.headers.isEmpty || cleared.contains(.headers) {
+            values.headers = options.headers.map { .init(name: $0.name, value: $0.value) }
+        }
+        // No login of the referrer is sent to a server, so the list does not store it either.
+        let referrer = given(options.referrer).map(TaskRequest.withoutLogin)
+        values.referrer = change(.referrer, to: referrer)
+        values.userAgent = change(.userAgent, to: given(options.userAgent))
+        values.cookies = change(.cookies, to: given(options.cookies))
+        values.connections = change(.connections, to: options.connections.map(Int.init))
+        let whenDone = options.whenDone.flatMap { WhenDone(rawValue: $0.rawValue) }
+        values.whenDone = change(.whenDone, to: whenDone)
+        values.onExisting = options.onExisting.flatMap { OnExisting(rawValue: $0.rawValue) }
+        values.speedLimit = options.speedLimit.map { Int64(clamping: $0) }
+        values.priority = options.priority
+        values.retryFor = options.retryFor.map { Int64(clamping: $0) }
+        return values
     }
 
-    private func task(
-        for reference: URLReference,
-        _ file: FileFacts,
-        in directory: String
-    ) -> NewTask {
+    private func task(for reference: URLReference, in directory: String) -> NewTask {
         var request = TaskRequest(url: reference.text, directory: directory)
-        request.fileName = file.name
-        request.mirrors = file.mirrors
-        request.checksum = file.checksum
-        request.expectedSize = file.size
         // A sandboxed application must not use the logins that the user has stored.
         request.usesStoredLogins = owner == nil
         request.owner = owner
@@ -144,13 +158,13 @@ struct OptionChecker: Sendable {
     private static func files(
         of downloads: [NewDownload],
         except known: Set<Int>
-    ) async throws(ManagerError) -> [(URLReference, FileFacts)?] {
+    ) async throws(ManagerError) -> [(URLReference, TaskEdit)?] {
         try downloads.enumerated().map { index, download throws(ManagerError) in
             guard !known.contains(index) else { return nil }
             let place = NewDownload.name(ofPlace: index)
             let url = try reference(download.url, place: place)
             do throws(ManagerError) {
-                return (url, try FileFacts(download.options))
+                return (url, try values(of: download.options))
             } catch {
                 throw error.named(by: place)
             }
@@ -169,6 +183,7 @@ struct OptionChecker: Sendable {
         _ make: (_ directory: String) -> [NewTask]
     ) async throws -> [NewTask] {
         try checkWhenDone(options)
+        let values = try Self.values(of: options)
         let directory: String
         if let folder {
             directory = folder.directory
@@ -176,24 +191,25 @@ struct OptionChecker: Sendable {
             directory = try await prepared(options.directory)
         }
         var tasks = make(directory)
-        for index in tasks.indices { try await apply(options, to: &tasks[index]) }
+        for index in tasks.indices {
+            try await apply(values, isPaused: options.paused, to: &tasks[index])
+        }
         return tasks
     }
 
-    /// Applies the options that do not concern a single file.
-    private func apply(_ options: AddOptions, to task: inout NewTask) async throws {
+    /// Gives a new task its values.
+    private func apply(
+        _ values: TaskEdit,
+        isPaused: Bool?,
+        to task: inout NewTask
+    ) async throws {
         task.request.addedBy = addedBy
-        task.request.headers = Self.headers(options)
-        task.request.referrer = Self.referrer(options)
-        task.request.userAgent = options.userAgent.flatMap { $0.isEmpty ? nil : $0 }
-        task.request.cookies = options.cookies.flatMap { $0.isEmpty ? nil : $0 }
-        task.request.connections = options.connections.map(Int.init)
-        task.request.onExisting = Self.onExisting(options) ?? .rename
-        task.request.retryFor = options.retryFor.map { Int64(clamping: $0) } ?? retryFor
-        task.request.whenDone = Self.whenDone(options)
-        task.priority = options.priority
-        task.speedLimit = Int64(clamping: options.speedLimit ?? 0)
-        task.isPaused = options.paused ?? false
+        task.request.retryFor = retryFor
+        task.request.fileName = values.fileName ?? task.request.fileName
+        task.request.take(values)
+        task.priority = values.priority
+        task.speedLimit = values.speedLimit ?? 0
+        task.isPaused = isPaused ?? false
         if task.request.onExisting == .fail, let name = task.request.fileName,
             try await isTaken(name, in: task.request.directory)
         {
@@ -222,24 +238,6 @@ struct OptionChecker: Sendable {
         )
     }
 
-    private static func headers(_ options: AddOptions) -> [iDownState.HeaderField] {
-        options.headers.map { iDownState.HeaderField(name: $0.name, value: $0.value) }
-    }
-
-    private static func referrer(_ options: AddOptions) -> String? {
-        // No login of the referrer is sent to a server, so the list does not store it either. An
-        // empty referrer counts as none, so that no empty field is sent.
-        options.referrer.flatMap { $0.isEmpty ? nil : TaskRequest.withoutLogin($0) }
-    }
-
-    private static func onExisting(_ options: AddOptions) -> OnExisting? {
-        options.onExisting.flatMap { OnExisting(rawValue: $0.rawValue) }
-    }
-
-    private static func whenDone(_ options: AddOptions) -> WhenDone? {
-        options.whenDone.flatMap { WhenDone(rawValue: $0.rawValue) }
-    }
-
     /// Checks changes of a task like options of a new one, and creates the folder.
     ///
     /// - Parameters:
@@ -250,29 +248,10 @@ struct OptionChecker: Sendable {
     func judge(_ options: EditOptions, for record: TaskRecord) async throws -> TaskEdit {
         let values = options.values
         let finished = record.state == .completed ? record.file : nil
-        var edit = TaskEdit()
-        edit.url = try options.url.map { url in try Self.reference(url).text }
-        if let name = values.filename { try Self.check(name) }
+        let url = try options.url.map { url in try Self.reference(url).text }
         try checkWhenDone(values)
-        if !values.mirrors.isEmpty || options.cleared.contains(.mirrors) {
-            edit.mirrors = try Self.mirrors(values.mirrors)
-        }
-        edit.checksum = options.change(.checksum, to: try Self.checksum(values.checksum))
-        let size = values.expectedSize.map { Int64(clamping: $0) }
-        edit.expectedSize = options.change(.expectedSize, to: size)
-        if !values.headers.isEmpty || options.cleared.contains(.headers) {
-            edit.headers = Self.headers(values)
-        }
-        edit.referrer = options.change(.referrer, to: Self.referrer(values))
-        edit.userAgent = options.change(.userAgent, to: values.userAgent)
-        edit.cookies = options.change(.cookies, to: values.cookies)
-        edit.connections = options.change(.connections, to: values.connections.map(Int.init))
-        edit.whenDone = options.change(.whenDone, to: Self.whenDone(values))
-        edit.onExisting = Self.onExisting(values)
-        edit.speedLimit = values.speedLimit.map { Int64(clamping: $0) }
-        edit.priority = values.priority
-        edit.retryFor = values.retryFor.map { Int64(clamping: $0) }
-        edit.fileName = values.filename
+        var edit = try Self.values(of: values, without: options.cleared)
+        edit.url = url
         if let directory = values.directory {
             edit.directory = try await prepared(directory, for: finished)
         } else if edit.url != nil || edit.fileName != nil || edit.mirrors != nil {
@@ -418,13 +397,6 @@ struct OptionChecker: Sendable {
         } catch {
             throw ManagerError(.invalidOption, error.message)
         }
-    }
-}
-
-extension EditOptions {
-    /// Returns what becomes of a value: nil where it stays as it is, nil in it where it is cleared.
-    fileprivate func change<Content>(_ option: Clearable, to content: Content?) -> Content?? {
-        cleared.contains(option) ? .some(nil) : content.map { .some($0) }
     }
 }
 

@@ -77,7 +77,7 @@ extension TaskRecord {
 
 extension TaskRequest {
     /// Changes all values but the URL and the place.
-    fileprivate mutating func take(_ edit: TaskEdit) {
+    package mutating func take(_ edit: TaskEdit) {
         if let mirrors = edit.mirrors { take(mirrors: mirrors) }
         checksum = edit.checksum ?? checksum
         expectedSize = edit.expectedSize ?? expectedSize
