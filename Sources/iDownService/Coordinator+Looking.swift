@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Executors
-import iDownBus
 package import iDownData
 package import iDownState
 import iDownloader
@@ -33,84 +32,17 @@ extension Coordinator {
         return snapshot
     }
 
-    /// Adds tasks to a value, in the order of adding, off the service's own thread.
+    /// Reads the list off the service's own thread.
     ///
-    /// - Parameters:
-    ///   - ids: The tasks, of which those that are not in the list are left out; nil for all.
-    ///   - result: The value to which the first task is added.
-    ///   - take: Adds a task to the value; an error that it throws ends the walk.
-    /// - Returns: The value with the tasks.
-    /// - Throws: What `take` throws; `StoreFailure`.
-    package func tasks<Listing: Sendable>(
-        _ ids: [TaskID]? = nil,
-        into result: Listing,
-        _ take: @escaping @Sendable (inout Listing, TaskSnapshot) throws -> Void
-    ) async throws -> Listing {
+    /// - Parameter body: Gets the list, and a function that returns a task as clients see it at this
+    ///   moment.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws; `StoreFailure`.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Snapshot, (TaskRecord) -> TaskSnapshot) throws -> Value
+    ) async throws -> Value {
         let view = slots.view(verifying: verifications.tasks)
-        return try await store.read { snapshot in
-            var result = result
-            let add = { (record: TaskRecord) throws -> Bool in
-                try take(&result, view(record))
-                return true
-            }
-            if let ids {
-                try snapshot.forEachTask(of: ids, add)
-            } else {
-                try snapshot.forEachTask(add)
-            }
-            return result
-        }
-    }
-
-    /// Returns one page of the tasks that a search finds, and how many it finds in all.
-    ///
-    /// - Parameters:
-    ///   - search: What to search for.
-    ///   - page: The value to which the first task is added.
-    ///   - take: Adds a task to the value; an error that it throws ends the search.
-    /// - Returns: The value with the tasks of the page, and the number of all.
-    /// - Throws: What `take` throws; `StoreFailure`.
-    package func find<Page: Sendable>(
-        _ search: TaskSearch,
-        into page: Page,
-        _ take: @escaping @Sendable (inout Page, TaskSnapshot) throws -> Void
-    ) async throws -> (page: Page, total: Int) {
-        let view = slots.view(verifying: verifications.tasks)
-        return try await store.read { snapshot in
-            var (search, page) = (search, page)
-            if search.order == .timeLeft {
-                let running = try snapshot.runningByTimeLeft(view)
-                search.first = search.isDescending ? running.reversed() : running
-            } else if search.order == .progress {
-                search.progress = try snapshot.progressOfRunning(view)
-            }
-            let total = try snapshot.forEachFound(search) { record in
-                try take(&page, view(record))
-                return true
-            }
-            return (page, total)
-        }
-    }
-
-    /// Returns one page of what changed after a serial.
-    ///
-    /// - Parameters:
-    ///   - serial: the serial.
-    ///   - query: what the client asks for.
-    ///   - listing: the listing to which the first task is added.
-    ///   - take: adds a task, as the caller sees it.
-    /// - Returns: the page.
-    /// - Throws: `LimitExceeded` where the changes are not known any more; `StoreFailure`.
-    func changes(
-        since serial: UInt64,
-        _ query: ChangesQuery,
-        into listing: TaskListing,
-        _ take: @escaping @Sendable (inout TaskListing, TaskSnapshot) throws -> Void
-    ) async throws -> ChangesPage {
-        let view = slots.view(verifying: verifications.tasks)
-        return try await store.read { snapshot in
-            try snapshot.changes(since: serial, query, into: listing) { try take(&$0, view($1)) }
-        }
+        return try await store.read { try body($0, view) }
     }
 
     /// Returns the id of this list, and its newest serial.
@@ -168,28 +100,5 @@ extension Engine {
         guard disk.fileSystem(of: directory) != nil else { return try await body() }
         guard !disk.holdsUpLooks(in: directory, for: Coordinator.longestLook) else { return nil }
         return try await withTimeLimit(limit, body)
-    }
-}
-
-extension Snapshot {
-    /// Returns the running tasks whose time left is known, the shortest first.
-    fileprivate func runningByTimeLeft(_ view: (TaskRecord) -> TaskSnapshot) throws -> [TaskID] {
-        var found: [(left: Double, id: TaskID)] = []
-        try forEachTask(in: .downloading) { record in
-            if let left = TaskProperties(view(record)).timeLeft { found.append((left, record.id)) }
-            return true
-        }
-        return found.sorted { $0 < $1 }.map(\.id)
-    }
-
-    fileprivate func progressOfRunning(
-        _ view: (TaskRecord) -> TaskSnapshot
-    ) throws -> [TaskID: Double] {
-        var progress: [TaskID: Double] = [:]
-        try forEachTask(in: .downloading) { record in
-            progress[record.id] = TaskProperties(view(record)).progress
-            return true
-        }
-        return progress
     }
 }

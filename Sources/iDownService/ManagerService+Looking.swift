@@ -79,16 +79,21 @@ extension ManagerService {
         since serial: UInt64,
         _ query: ChangesQuery
     ) async throws -> ChangesPage {
-        try await listing(call, of: query.properties) {
-            try await coordinator.changes(since: serial, query, into: $0, $1)
-        }
+        try await reading(call) { try $0.changes(since: serial, query, $1) }
     }
 
     /// Returns all tasks in the order in which they were added.
     ///
     /// - Throws: `LimitExceeded` if the list is too long for an answer.
     func listTasks(_ call: Call) async throws -> TaskListing {
-        try await listing(call) { try await coordinator.tasks(into: $0, $1) }
+        try await reading(call) { list, view in
+            var listing = TaskListing()
+            try list.forEachTask { record in
+                try listing.append(view(record))
+                return true
+            }
+            return listing
+        }
     }
 
     /// Returns some tasks in the order of their ids in the call, each once; unknown ids are left out.
@@ -107,9 +112,14 @@ extension ManagerService {
         var known: Set<TaskID> = []
         let ids = ids.compactMap { TaskID(TaskPath.id(meantBy: $0)) }
             .filter { known.insert($0).inserted }
-        // Without the id, a client could not tell which task a dictionary describes.
-        let keys = properties.isEmpty ? [] : properties + [.id]
-        return try await listing(call, of: keys) { try await coordinator.tasks(ids, into: $0, $1) }
+        return try await reading(call) { list, view in
+            var listing = TaskListing(of: properties)
+            try list.forEachTask(of: ids) { record in
+                try listing.append(view(record))
+                return true
+            }
+            return listing
+        }
     }
 
     /// Returns one page of the tasks that match a query, and how many match in all.
@@ -136,33 +146,63 @@ extension ManagerService {
             guard id == TaskQuery.me else { return .application(id) }
             return caller.owner.map { .owner($0) } ?? .application(caller.applicationID ?? "")
         }
-        let (page, total) = try await listing(call, of: query.properties) { [search] list, take in
-            try await coordinator.find(search, into: list, take)
+        return try await reading(call) { [search] list, view in
+            var (search, page) = (search, TaskListing(of: query.properties))
+            if search.order == .timeLeft {
+                let running = try list.runningByTimeLeft(view)
+                search.first = search.isDescending ? running.reversed() : running
+            } else if search.order == .progress {
+                search.progress = try list.progressOfRunning(view)
+            }
+            let total = try list.forEachFound(search) { record in
+                try page.append(view(record))
+                return true
+            }
+            return (page, UInt32(clamping: total))
         }
-        return (page, UInt32(clamping: total))
     }
 
-    /// Makes a list of tasks when it is the caller's turn.
+    /// Reads the list when it is the caller's turn.
     ///
     /// - Parameters:
     ///   - call: The call, whose sender decides how tasks are shown.
-    ///   - properties: The properties of each task to return; an empty array means all.
-    ///   - make: Makes the answer from an empty list and a function that adds a task to a list.
+    ///   - body: Makes the answer from the list and a function that returns a task as the caller
+    ///     sees it.
     /// - Returns: The answer.
-    /// - Throws: What `make` throws; `CancellationError` where the caller has left.
-    private func listing<Answer>(
+    /// - Throws: What `body` throws; `CancellationError` where the caller has left.
+    private func reading<Answer: Sendable>(
         _ call: Call,
-        of properties: [TaskProperty] = [],
-        _ make: (
-            TaskListing, @escaping @Sendable (inout TaskListing, TaskSnapshot) throws -> Void
-        ) async throws -> Answer
+        _ body: @escaping @Sendable (Snapshot, (TaskRecord) -> TaskProperties) throws -> Answer
     ) async throws -> Answer {
         let view = await view(for: call)
         return try await inTurn(call) {
-            try await make(TaskListing(of: properties)) { list, task in
-                try list.append(view(task))
-            }
+            try await coordinator.read { list, now in try body(list) { view(now($0)) } }
         }
+    }
+}
+
+extension Snapshot {
+    /// Returns the running tasks whose time left is known, the shortest first.
+    fileprivate func runningByTimeLeft(
+        _ view: (TaskRecord) -> TaskProperties
+    ) throws -> [TaskID] {
+        var found: [(left: Double, id: TaskID)] = []
+        try forEachTask(in: .downloading) { record in
+            if let left = view(record).timeLeft { found.append((left, record.id)) }
+            return true
+        }
+        return found.sorted { $0 < $1 }.map(\.id)
+    }
+
+    fileprivate func progressOfRunning(
+        _ view: (TaskRecord) -> TaskProperties
+    ) throws -> [TaskID: Double] {
+        var progress: [TaskID: Double] = [:]
+        try forEachTask(in: .downloading) { record in
+            progress[record.id] = view(record).progress
+            return true
+        }
+        return progress
     }
 }
 

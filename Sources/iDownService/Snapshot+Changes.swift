@@ -16,16 +16,14 @@ extension Snapshot {
     /// - Parameters:
     ///   - serial: the serial.
     ///   - query: what the client asks for.
-    ///   - listing: the listing to which the first task is added.
-    ///   - take: adds a task, as the caller sees it.
+    ///   - view: returns a task as the caller sees it.
     /// - Returns: the page.
     /// - Throws: `InvalidOption` for a `next` that no answer gave for this serial; `LimitExceeded`
-    ///   where the changes are not known any more; what `take` throws; `StoreFailure`.
+    ///   where the changes are not known any more; `StoreFailure`.
     func changes(
         since serial: UInt64,
         _ query: ChangesQuery,
-        into listing: TaskListing,
-        _ take: (inout TaskListing, TaskRecord) throws -> Void
+        _ view: (TaskRecord) -> TaskProperties
     ) throws -> ChangesPage {
         let since = Int64(clamping: serial)
         let now = try position()
@@ -45,7 +43,7 @@ extension Snapshot {
         }
         let limit = query.limit ?? 0
         let most = Int(limit == 0 ? Contract.pageOfTasks : limit)
-        var listing = listing
+        var listing = TaskListing(of: query.properties)
         var next = ""
         var isWhole = true
         try forEachTask(changedAfter: start?.place ?? ChangePlace(serial: since)) { record in
@@ -53,7 +51,7 @@ extension Snapshot {
                 isWhole = false
                 return false
             }
-            try take(&listing, record)
+            try listing.append(view(record))
             next = "\(record.serial).\(record.id.rawValue).\(begin)"
             return true
         }
