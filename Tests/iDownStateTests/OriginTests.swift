@@ -30,8 +30,7 @@ import iDownState
     @Test(
         arguments: [
             "127.0.0.1", "127.255.3.4", "localhost", "localhost.", "mail.localhost", "[::1]",
-            "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "[::ffff:127.9.8.7]", "[::ffff:7f00:1]",
-            "[::ffff:0.0.0.0]", "[::ffff:0:0]",
+            "0.0.0.0", "[::]",
         ]
     )
     func `this computer is there without a network`(host: String) {
@@ -44,9 +43,7 @@ import iDownState
             "127.0.0.1.1", "127..0.1", "127.0.0.", ".127.0.0.1", "127.0.0.x",
             "127.0.0.99999999999999999999",
             "[::2]", "10.0.0.1", "localhost.example.org", "0.0.0.1", "0.0.0", "0.0.0.0.0",
-            "0.0.0.0.example.org", "[::ffff:128.0.0.1]", "[::ffff:8000:1]", "[::ffff:0:1]",
-            "[::ffff:127.0.0]", "[::ffff:7f00]", "[::fffe:7f00:1]", "[2001:db8::7f00:1]",
-            "[::ffff:0:7f00:1]",
+            "0.0.0.0.example.org", "[2001:db8::7f00:1]",
         ]
     )
     func `every other host is another computer`(host: String) {
