@@ -21,6 +21,7 @@ struct AutostartCommand: ParsableCommand {
 
     struct Enable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "enable",
             abstract: "Starts the service after login."
         )
 
@@ -31,6 +32,7 @@ struct AutostartCommand: ParsableCommand {
 
     struct Disable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "disable",
             abstract: "Starts the service only when it is used."
         )
 
@@ -41,6 +43,7 @@ struct AutostartCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Prints enabled or disabled, and the autostart entry that decides it."
         )
 

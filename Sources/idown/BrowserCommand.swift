@@ -33,6 +33,7 @@ struct BrowserCommand: ParsableCommand {
 
     struct Enable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "enable",
             abstract: "Lets idown's extension start idown in your browsers."
         )
 
@@ -53,6 +54,7 @@ struct BrowserCommand: ParsableCommand {
 
     struct Disable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "disable",
             abstract: "Removes from your folders what enable has put there.",
             discussion: """
                 What a package has installed for all users stays. To keep downloads in your \
@@ -76,6 +78,7 @@ struct BrowserCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Prints what is in place for each browser."
         )
 
@@ -98,6 +101,7 @@ struct BrowserCommand: ParsableCommand {
     /// Prints the manifest that `make install` puts in place for all users.
     struct Manifest: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "manifest",
             abstract: "Prints the manifest that lets idown's extension start a program.",
             shouldDisplay: false
         )

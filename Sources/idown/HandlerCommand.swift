@@ -22,6 +22,7 @@ struct HandlerCommand: ParsableCommand {
 
     struct Enable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "enable",
             abstract: "Shows idown under \"Open With\" for web links."
         )
 
@@ -30,6 +31,7 @@ struct HandlerCommand: ParsableCommand {
 
     struct Disable: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "disable",
             abstract: "Hides idown under \"Open With\" for web links."
         )
 
@@ -38,6 +40,7 @@ struct HandlerCommand: ParsableCommand {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Prints enabled or disabled, and which application opens web links."
         )
 

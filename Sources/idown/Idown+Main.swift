@@ -72,10 +72,11 @@ extension Idown {
             if isOption, longNames.contains(name) {
                 throw ValidationError("there is no option \(name); did you mean -\(name)?")
             }
-            guard isOption, let match = word.wholeMatch(of: /(?s)(-[AHbdeinou])([^=].*)/) else {
-                return word
-            }
-            return "\(match.1)=\(match.2)"
+            let (option, value) = (word.prefix(2), word.dropFirst(2))
+            guard isOption, option.first == "-", let letter = option.last,
+                "AHbdeinou".contains(letter), let first = value.first, first != "="
+            else { return word }
+            return "\(option)=\(value)"
         }
     }
 

@@ -25,6 +25,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "start",
             abstract: "Starts the service, which resumes unfinished downloads."
         )
 
@@ -35,6 +36,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stop",
             abstract: "Saves all downloads and stops the service."
         )
 
@@ -50,6 +52,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
     struct Restart: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restart",
             abstract: "Stops the service if it runs, and starts it."
         )
 
@@ -63,6 +66,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Tells whether the service runs, without starting it.",
             discussion: """
                 Prints running or stopped, and ends with 0 or 69; with 7 if the service runs and \
@@ -122,6 +126,7 @@ struct ServiceCommand: AsyncParsableCommand {
 
     struct Logs: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "logs",
             abstract: "Shows the service's log.",
             discussion: """
                 The log is in systemd's journal. Without systemd, idownd writes its log to the \
