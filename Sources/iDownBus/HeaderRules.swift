@@ -70,16 +70,12 @@ package enum HeaderRules {
 
     /// Returns whether a text is a token of RFC 9110 section 5.6.2.
     static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
+        !text.isEmpty && text.utf8.allSatisfy(tokenCharacters.contains)
     }
+
+    private static let tokenCharacters = Set(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&'*+-.^_`|~".utf8
+    )
 
     /// Returns whether a text is a field value of RFC 9110 section 5.5 without tabs, which are
     /// never needed.

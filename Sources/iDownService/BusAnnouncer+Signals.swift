@@ -137,27 +137,28 @@ extension BusAnnouncer {
             live.activity = TaskProperties.Activity.moving.rawValue
         }
         told[id] = live
-        var changes: [String: Value] = [:]
-        if before?.bytes != live.bytes {
-            let bytes = UInt64(clamping: live.bytes)
-            changes[TaskProperty.downloadedBytes.rawValue] = .uint64(bytes)
-            changes[TaskProperty.progress.rawValue] =
-                .double(TaskProperties.progress(bytes, total))
+        let task = progress(of: id, live, total)
+        var changes =
+            before.map { task.properties(changedSince: progress(of: id, $0, total)) }
+            ?? Self.progress.filter { $0 != .segments }
+        // The total may be another one than before.
+        if changes.contains(.downloadedBytes), !changes.contains(.progress) {
+            changes.append(.progress)
         }
-        if before?.bytesPerSecond != live.bytesPerSecond {
-            changes[TaskProperty.speed.rawValue] = .uint64(live.bytesPerSecond)
-        }
-        if before?.activity ?? "" != live.activity {
-            changes[TaskProperty.activity.rawValue] = .string(live.activity)
-        }
-        if before?.connections != live.connections {
-            changes[TaskProperty.connections.rawValue] = .uint32(live.connections)
-        }
-        let serial = UInt64(clamping: toldSerials[id] ?? 0)
-        changes[TaskProperty.serial.rawValue] = .uint64(serial)
-        emit(Contract.Signal.taskChanged, id.description, .downloading, changes)
-        guard let activity = changes[TaskProperty.activity.rawValue] else { return }
-        tellProperties([TaskProperty.activity.rawValue: activity], of: id.description)
+        tell(changes + [.serial], of: task)
+        if changes.contains(.activity) { tellProperties([.activity], of: task) }
+    }
+
+    /// Returns a running task with its progress alone.
+    private func progress(of id: TaskID, _ live: LiveState, _ total: Int64?) -> TaskProperties {
+        var task = TaskProperties()
+        (task.id, task.state) = (id.description, .downloading)
+        task.serial = UInt64(clamping: toldSerials[id] ?? 0)
+        task.downloadedBytes = UInt64(clamping: live.bytes)
+        task.progress = TaskProperties.progress(task.downloadedBytes, total)
+        (task.speed, task.connections) = (live.bytesPerSecond, live.connections)
+        task.activity = TaskProperties.Activity(rawValue: live.activity)
+        return task
     }
 
     /// Tells the present values of some properties.
@@ -171,12 +172,8 @@ extension BusAnnouncer {
     /// Tells on the task's own object the changes that clients may cache.
     private func tellProperties(_ changes: [TaskProperty], of task: TaskProperties) {
         let kept = changes.filter { $0.changeSignal == .changes }
-        guard !kept.isEmpty else { return }
-        tellProperties(TaskExcerpt(task, .init(kept)), of: task.id)
-    }
-
-    private func tellProperties(_ changed: some BusType, of id: String) {
-        guard isWatched, let path = TaskPath(id: id)?.objectPath else { return }
+        guard !kept.isEmpty, isWatched, let path = TaskPath(id: task.id)?.objectPath else { return }
+        let changed = TaskExcerpt(task, .init(kept))
         let contents = WireWriter(Contract.taskInterface.rawValue, changed, [String]())
         emit(Interface.propertiesChanged, at: path, written: contents)
     }

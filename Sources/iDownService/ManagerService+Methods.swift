@@ -70,14 +70,9 @@ extension ManagerService {
 
     /// Gives a task a fresh link; its bytes are kept if the link leads to the same file.
     func setURL(_ call: Call, of id: String, to url: String) async throws {
-        let (id, owner) = try await permitted(call, id)
-        try await afterEarlierChanges(of: id) {
-            var edit = TaskEdit()
-            edit.url = try OptionChecker.reference(url).text
-            let record = try await coordinator.task(id).record
-            try await optionChecker(for: owner).checkFolder(of: record)
-            try await coordinator.edit(id, edit)
-        }
+        var options = EditOptions()
+        options.url = url
+        try await setOptions(call, of: id, options)
     }
 
     /// Changes options of a task, all of them or none.
@@ -134,10 +129,9 @@ extension ManagerService {
 
     /// Changes the place of a task in the queue.
     func setPriority(_ call: Call, of id: String, to priority: Int32) async throws {
-        let id = try await permitted(call, id).id
-        try await afterEarlierChanges(of: id) {
-            try await coordinator.setPriority(priority, of: id)
-        }
+        var options = EditOptions()
+        options.values.priority = priority
+        try await setOptions(call, of: id, options)
     }
 
     /// Sets a writable property of a task to a value, which has to be within its range.

@@ -82,22 +82,17 @@ enum OpenedURI: Hashable, Sendable {
         _ text: Substring.UTF8View,
         keeping mayStandBare: (UInt8) -> Bool
     ) throws(ManagerError) -> String {
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst()?.hexadecimalValue,
-                    let low = rest.popFirst()?.hexadecimalValue
-                else { throw refusal("In a link % must be followed by two hexadecimal digits.") }
-                bytes.append(high << 4 | low)
-            } else if mayStandBare(byte) {
-                bytes.append(byte)
-            } else {
-                throw refusal(
-                    "A link may only have the key url, with the whole URL percent-encoded; a"
-                        + " file's URI may only have a path."
-                )
-            }
+        let isMark = { (byte: UInt8) in byte == UInt8(ascii: "%") }
+        guard text.allSatisfy({ isMark($0) || mayStandBare($0) }) else {
+            throw refusal(
+                "A link may only have the key url, with the whole URL percent-encoded; a file's URI"
+                    + " may only have a path."
+            )
+        }
+        let bytes = PercentEncoding.decode(text)
+        // Each mark with its digits becomes one byte; one without them stays as it is.
+        guard bytes.count == text.count - 2 * text.count(where: isMark) else {
+            throw refusal("In a link % must be followed by two hexadecimal digits.")
         }
         guard let decoded = String(validating: bytes, as: UTF8.self) else {
             throw refusal("What a link percent-encodes must be UTF-8.")

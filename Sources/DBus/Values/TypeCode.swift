@@ -22,9 +22,6 @@ enum TypeCode: UInt8 {
     case dictionaryStart = 0x7B  // {
     case dictionaryEnd = 0x7D  // }
 
-    /// Whether the type is not a container; only such types can be dictionary keys.
-    var isBasic: Bool { !"av(){}".utf8.contains(rawValue) }
-
     /// The alignment of the type's values, in bytes.
     var alignment: Int {
         switch self {
