@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DBus
+import iDownState
 
 /// Combines what the desktop's services report about the computer, and passes each change on to the
 /// host.
@@ -19,8 +20,8 @@ actor ConditionMonitor {
         /// "power-saver".
         var powerSaverServices: Set<BusName> = []
 
-        var conditions: DesktopConditions {
-            var conditions = DesktopConditions()
+        var conditions: Conditions {
+            var conditions = Conditions(isOnline: true)
             let network = networkManager ?? portal ?? NetworkStatus()
             conditions.isCaptive = network.isCaptive
             conditions.isMetered = network.isMetered
@@ -31,7 +32,7 @@ actor ConditionMonitor {
 
     private let host: any DesktopHost
     private var reports = Reports()
-    private var lastReported = DesktopConditions()
+    private var lastReported = Conditions(isOnline: true)
     private var isReporting = false
     private var pendingSources = Set(Source.allCases)
     private var waiters: [CheckedContinuation<Void, Never>] = []

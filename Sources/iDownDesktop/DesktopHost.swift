@@ -3,23 +3,12 @@
 package import iDownState
 import iDownView
 
-/// The computer's conditions as the desktop's services report them; without such a service its
-/// condition is false.
-package struct DesktopConditions: Hashable, Sendable {
-    /// A captive portal answers in place of every host until the user signs in.
-    package var isCaptive = false
-    /// The network connection is metered.
-    package var isMetered = false
-    /// The battery is low, or the power saver profile is active.
-    package var isBatteryLow = false
-
-    package init() {}
-}
-
 /// The download service as the desktop integration uses it.
 package protocol DesktopHost: Sendable {
-    /// Receives the computer's conditions after each change.
-    func conditionsChanged(_ conditions: DesktopConditions) async
+    /// Receives the computer's conditions after each change, except for ``Conditions/isOnline``.
+    ///
+    /// Without a service that reports a condition, it is false.
+    func conditionsChanged(_ conditions: Conditions) async
     /// Prepares for sleep; the computer sleeps once this returns, or after a few seconds at the
     /// latest.
     func willSleep() async

@@ -312,12 +312,13 @@ extension Coordinator {
     /// Sets whether there is a network; called at each change.
     package func setOnline(_ isOnline: Bool) { holds.change(in: self) { $0.isOnline = isOnline } }
 
-    /// Sets what the desktop's services say of network and power; called at each change.
-    package func setConditions(isCaptive: Bool, isMetered: Bool, isBatteryLow: Bool) {
-        holds.change(in: self) { conditions in
-            conditions.isCaptive = isCaptive
-            conditions.isMetered = isMetered
-            conditions.isBatteryLow = isBatteryLow
+    /// Sets what the desktop's services say of network and power, all but whether there is a network;
+    /// called at each change.
+    package func setConditions(_ conditions: Conditions) {
+        holds.change(in: self) { present in
+            let isOnline = present.isOnline
+            present = conditions
+            present.isOnline = isOnline
         }
     }
 

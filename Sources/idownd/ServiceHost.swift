@@ -13,12 +13,8 @@ struct ServiceHost: DesktopHost {
     let engine: Engine
     let manager: ManagerService
 
-    func conditionsChanged(_ conditions: DesktopConditions) async {
-        await coordinator.setConditions(
-            isCaptive: conditions.isCaptive,
-            isMetered: conditions.isMetered,
-            isBatteryLow: conditions.isBatteryLow
-        )
+    func conditionsChanged(_ conditions: Conditions) async {
+        await coordinator.setConditions(conditions)
     }
 
     func willSleep() async { await coordinator.fallAsleep() }

@@ -16,7 +16,7 @@ final class RecordingHost: DesktopHost {
     /// One text for each call so far.
     var all: [String] { record.withLock { $0 } }
 
-    func conditionsChanged(_ conditions: DesktopConditions) async {
+    func conditionsChanged(_ conditions: Conditions) async {
         var words: [String] = []
         if conditions.isCaptive { words.append("captive") }
         if conditions.isMetered { words.append("metered") }

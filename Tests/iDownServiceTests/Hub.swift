@@ -110,6 +110,15 @@ extension Coordinator {
         body(self)
     }
 
+    /// Tells what the desktop's services say.
+    func setConditions(isCaptive: Bool, isMetered: Bool, isBatteryLow: Bool) {
+        var conditions = Conditions(isOnline: true)
+        conditions.isCaptive = isCaptive
+        conditions.isMetered = isMetered
+        conditions.isBatteryLow = isBatteryLow
+        setConditions(conditions)
+    }
+
     /// Gives a task a fresh link.
     func setURL(of id: TaskID, to url: URLReference) async throws {
         var edit = TaskEdit()
