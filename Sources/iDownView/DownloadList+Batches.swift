@@ -14,7 +14,7 @@ extension DownloadList {
             downloads = entries.map { NewDownload($0.url, options: $0.options) }
         }
 
-        private init(lines: ArraySlice<Int>, downloads: ArraySlice<NewDownload>) {
+        private init(_ lines: ArraySlice<Int>, _ downloads: ArraySlice<NewDownload>) {
             (self.lines, self.downloads) = (Array(lines), Array(downloads))
         }
 
@@ -23,14 +23,9 @@ extension DownloadList {
             downloads.allSatisfy { $0.options == downloads.first?.options }
         }
 
-        /// Both halves in order, to find a download that the service refuses; nil for a single one.
-        package var halves: (Batch, Batch)? {
-            guard downloads.count > 1 else { return nil }
-            let middle = downloads.count / 2
-            return (
-                Batch(lines: lines[..<middle], downloads: downloads[..<middle]),
-                Batch(lines: lines[middle...], downloads: downloads[middle...])
-            )
+        /// Returns the downloads from a place on, but no more than a number.
+        package func part(from start: Int, atMost count: Int) -> Batch {
+            Batch(lines[start...].prefix(count), downloads[start...].prefix(count))
         }
     }
 

@@ -113,28 +113,38 @@ struct ListImport {
 
     /// Adds a batch, which the service does as a whole or not at all.
     ///
-    /// A batch with a refused download is halved until that one is alone and all others are added.
+    /// A batch with a refused download is added in parts: half as many where the service refuses one,
+    /// until the bad download is alone, and twice as many after each that is added.
     private func run(
         _ batch: DownloadList.Batch,
         _ listed: ListedDownloads,
         into ids: inout [String]
     ) async throws(ManagerError) -> ExitStatus? {
-        do throws(ManagerError) {
-            let refusals = try await listed.add(batch.downloads, into: &ids)
-            for (place, error) in refusals {
-                Output.complain("\(name): \(unit) \(batch.lines[place]): \(error)")
-            }
-            return refusals.first.map { ExitStatus($0.error) }
-        } catch {
-            guard !error.isUnreachable else { throw error }
-            guard batch.isRefusedForOne(error), let (first, second) = batch.halves else {
-                Output.complain("\(name): \(place(of: batch)): \(error)")
-                return ExitStatus(error)
-            }
-            let refused = try await run(first, listed, into: &ids)
-            let alsoRefused = try await run(second, listed, into: &ids)
-            return refused ?? alsoRefused
+        var failure: ExitStatus?
+        func complain(_ place: String, _ error: ManagerError) {
+            Output.complain("\(name): \(place): \(error)")
+            failure = failure ?? ExitStatus(error)
         }
+        var (start, most) = (0, batch.downloads.count)
+        while start < batch.downloads.count {
+            let part = batch.part(from: start, atMost: most)
+            let count = part.downloads.count
+            do throws(ManagerError) {
+                for (place, error) in try await listed.add(part.downloads, into: &ids) {
+                    complain("\(unit) \(part.lines[place])", error)
+                }
+                most = count * 2
+            } catch {
+                guard !error.isUnreachable else { throw error }
+                guard count == 1 || !part.isRefusedForOne(error) else {
+                    most = count / 2
+                    continue
+                }
+                complain(place(of: part), error)
+            }
+            start += count
+        }
+        return failure
     }
 
     private func place(of batch: DownloadList.Batch) -> String {

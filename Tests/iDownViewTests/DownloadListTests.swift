@@ -151,18 +151,14 @@ struct DownloadListTests {
         #expect(batches.map(\.hasCommonOptions) == [true, false, true])
     }
 
-    @Test func `halves contain every URL once, with its line and its options`() throws {
+    @Test func `parts contain every URL once, with its line and its options`() throws {
         let list = try DownloadList(
             "# five\n" + (1...5).map { "http://\($0)/\n split=\($0)\n" }.joined()
         )
         let batch = try #require(list.batches().first)
-        var parts = [batch]
-        while let place = parts.firstIndex(where: { $0.halves != nil }) {
-            guard let (first, second) = parts[place].halves else { break }
-            parts.replaceSubrange(place...place, with: [first, second])
-        }
-        #expect(parts.map(\.downloads) == batch.downloads.map { [$0] })
-        #expect(parts.map(\.lines) == [[2], [4], [6], [8], [10]])
+        let parts = [(0, 2), (2, 1), (3, 9)].map { batch.part(from: $0, atMost: $1) }
+        #expect(parts.flatMap(\.downloads) == batch.downloads)
+        #expect(parts.map(\.lines) == [[2, 4], [6], [8, 10]])
     }
 
     @Test func `an entry takes over every option that it does not give itself`() {
