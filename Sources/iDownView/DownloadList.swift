@@ -291,7 +291,7 @@ extension DownloadList.Entry {
 
 extension AddOptions {
     /// Takes over the options that are not given here.
-    fileprivate mutating func fill(from defaults: AddOptions) {
+    mutating func fill(from defaults: AddOptions) {
         filename = filename ?? defaults.filename
         checksum = checksum ?? defaults.checksum
         expectedSize = expectedSize ?? defaults.expectedSize

@@ -38,7 +38,7 @@ package struct LinkText: Hashable, Sendable {
         }
     }
 
-    /// The links, in order, each once and once more for each time that it has options of its own.
+    /// The links, in order, each once and once more for each other folder or name in its options.
     package private(set) var links: [String] = []
     /// The line of each link, counted from 1.
     package private(set) var lines: [Int] = []
@@ -123,6 +123,7 @@ package struct LinkText: Hashable, Sendable {
         for (link, places) in options {
             read(places.map { ($0, lines[$0]) }, of: link, mirrors[link] ?? [])
         }
+        if hasOptions { joinRepeated() }
         mistakes.sort { $0.line < $1.line }
     }
 
@@ -246,6 +247,31 @@ package struct LinkText: Hashable, Sendable {
             let line = isRow ? self.lines[link] : options[error.line - 2].place + 1
             let name = isRow ? "mirror" : Self.optionName(options[error.line - 2].line)
             mistakes.append(Mistake(line: line, word: name + "=", reason: error.reason))
+        }
+    }
+
+    /// Makes one link of a link and each later one that would continue its download, because it has
+    /// the same folder and no other name: the service ignores the options of such a call.
+    ///
+    /// Of an option that both have, the later one counts.
+    private mutating func joinRepeated() {
+        let (all, own) = (Array(zip(links, lines)), entries)
+        (links, lines, entries) = ([], [], [:])
+        // The place of the first link with each folder and name, and with each folder and any name.
+        var places: [[String?]: Int] = [:]
+        for (place, (link, line)) in all.enumerated() {
+            var entry = own[place]
+            let file = [link, entry?.options.directory, entry?.subfolder]
+            let named = file + [entry?.options.filename]
+            let before = entry == nil ? nil : places[named]
+            if let options = before.flatMap({ entries[$0]?.options }) {
+                entry?.options.fill(from: options)
+            }
+            entries[before ?? links.count] = entry
+            guard before == nil else { continue }
+            for key in [named, file + [nil]] where places[key] == nil { places[key] = links.count }
+            links.append(link)
+            lines.append(line)
         }
     }
 

@@ -82,15 +82,38 @@ struct LinkTextTests {
     }
 
     @Test
-    func `a repeated link with options of its own is a link of its own`() {
-        let list = "https://a.org/1\nhttps://b.org/2\nhttps://a.org/1\n  header=X: s"
-        let text = LinkText(list + "\nhttps://a.org/1\nhttps://b.org/2", leavingWords: true)
-        #expect(text.links == ["https://a.org/1", "https://b.org/2", "https://a.org/1"])
-        #expect(text.lines == [1, 2, 3] && text.mistakes.isEmpty)
-        let headers = text.links.indices.map {
-            text.options(ofLink: $0, with: AddOptions()).headers.map(\.name)
-        }
-        #expect(headers == [[], [], ["X"]])
+    func `a repeated link with another folder or name is a link of its own`() {
+        let list = "https://a.org/1\nhttps://b.org/2\nhttps://a.org/1\n  out=x"
+        let more = "\nhttps://a.org/1\n  out=y\nhttps://a.org/1\n  dir=/srv\nhttps://b.org/2"
+        let text = LinkText(list + more, leavingWords: true)
+        let link = "https://a.org/1"
+        #expect(text.links == [link, "https://b.org/2", link, link, link])
+        #expect(text.lines == [1, 2, 3, 5, 7] && text.mistakes.isEmpty)
+        let options = text.links.indices.map { text.options(ofLink: $0, with: AddOptions()) }
+        #expect(options.map(\.filename) == [nil, nil, "x", "y", nil])
+        #expect(options.map(\.directory) == [nil, nil, nil, nil, "/srv"])
+    }
+
+    @Test(arguments: ["", "\n  out=x", "\n  dir=/srv", "\n  out=sub/x"])
+    func `the options of a repeated link join those of its download, and the later ones count`(
+        first: String
+    ) {
+        let link = "https://a.org/1"
+        let same = first.contains("dir") || first.contains("sub") ? first : ""
+        let text = LinkText(
+            "\(link)\(first)\n  priority=1\n  split=2\n  header=x: 0\nhttps://b.org/2"
+                + "\n\(link)\(same)\n  header=X: 1\n  priority=3\n\(link)\(same)\n  pause=true",
+            leavingWords: true
+        )
+        #expect(text.links == [link, "https://b.org/2"] && text.lines.first == 1)
+        #expect(text.count == 2 && text.mistakes.isEmpty)
+        var others = AddOptions()
+        (others.priority, others.speedLimit) = (7, 5)
+        let options = text.options(ofLink: 0, with: others)
+        #expect(options.priority == 3 && options.connections == 2 && options.paused == true)
+        #expect(options.headers.map(\.value) == ["1"] && options.speedLimit == 5)
+        #expect(options.filename == (first.contains("out") ? "x" : nil))
+        #expect(text.options(ofLink: 1, with: others) == others)
     }
 
     @Test(arguments: [

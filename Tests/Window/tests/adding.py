@@ -39,6 +39,19 @@ class Adding(Case):
         for number in range(3):
             self.window.row(f"several{number}.bin", "Completed")
 
+    def test_a_repeated_link_is_one_download_for_each_name(self):
+        url = self.serve("repeated.bin", size=1000)
+        dialog = self.open_add_dialog()
+        self.type_links(f"{url}\n  priority=3\n{url}\n  out=renamed.bin\n"
+                        f"{url}\n  max-download-limit=300k")
+        self.window.switch("Add Without Starting", dialog)
+        self.window.click("Add", dialog)
+        for name in ("repeated.bin", "renamed.bin"):
+            self.window.row(name, "Paused")
+        self.assertEqual(sorted((task["FileName"], task["Priority"], task["SpeedLimit"])
+                                for task in self.desktop.tasks()),
+                         [("renamed.bin", 0, 0), ("repeated.bin", 3, 300 * 1024)])
+
     def test_a_wrong_link_is_told_where_it_stands(self):
         url = self.serve("beside.bin")
         dialog = self.open_add_dialog()
