@@ -17,7 +17,7 @@ final class ListPane {
     private let spinner = Object(gtk_spinner_get_type(), ["width-request": 32])
         .named(translated("Loading"))
     private let failure: Object
-    private let banner = Object(gtk_revealer_get_type())
+    private let banner: Object
     private let chips: FilterChips
     private let titles: SortTitles
     /// The rows by the list items in which GTK holds them.
@@ -45,20 +45,17 @@ final class ListPane {
         failure = .statusPage("network-error-symbolic", translated("The List Cannot Be Shown"), "")
         chips = FilterChips()
         titles = SortTitles()
+        let ended = Object.label(
+            translated("The service has ended. The list shows what was known last."),
+            ["wrap": true, "xalign": 0.5, "hexpand": true]
+        )
+        let start = Object.textButton(translated("Start"), action: "win.start-service")
+        start.set("valign", .choice(GTK_ALIGN_CENTER))
+        banner = .box(spacing: 12, [ended, start]).adding(["banner"])
         box = .box(
             vertical: true,
             spacing: 0,
             [chips.box, banner, feed.pulse.banner(), titles.box, stack]
-        )
-        banner.set(
-            "child",
-            .object(
-                .label(
-                    translated("The service has ended. The list shows what was known last."),
-                    classes: ["banner"],
-                    ["wrap": true, "xalign": 0.5]
-                )
-            )
         )
         addPages()
         connect(factory)
@@ -246,7 +243,7 @@ final class ListPane {
         gtk_stack_set_visible_child_name(stack.opaque, page)
         // A hidden spinner would go on turning and wake the program up.
         spinner.set("spinning", .flag(page == "loading"))
-        gtk_revealer_set_reveal_child(banner.opaque, feed.hasServiceLeft ? 1 : 0)
+        banner.set("visible", .flag(feed.hasServiceLeft))
         titles.box.set("visible", .flag(page == "list"))
         chips.box.set("visible", .flag(page == "list" || page == "none"))
         chips.show(feed.counts, model.pages.look.filter)

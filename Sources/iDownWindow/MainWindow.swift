@@ -354,6 +354,7 @@ extension MainWindow {
             self.searchBar.set("search-mode-enabled", true)
             gtk_widget_grab_focus(self.search.widget)
         }
+        actions.add("start-service") { [weak self] in self?.startService() }
         actions.add("start-all") { [weak self] in self?.tasks.startAll() }
         actions.add("pause-all") { [weak self] in self?.tasks.pauseAll() }
         actions.add("clear") { [weak self] in self?.tasks.clear() }
@@ -379,6 +380,12 @@ extension MainWindow {
                 self.carryOut(verb, self.model.chosen.sorted().map(String.init))
             }
         }
+    }
+
+    /// Starts the service after its end: without systemd, nothing else does.
+    private func startService() {
+        let client = client
+        tasks.call { () throws(ManagerError) in _ = try await client.version() }
     }
 
     private func carryOut(_ verb: RowVerb, _ ids: [String]) {
