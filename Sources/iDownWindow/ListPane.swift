@@ -401,7 +401,15 @@ final class ListPane {
         entries.model.drop()
         var place = place
         gtk_popover_set_pointing_to(menu.to(), &place)
-        gtk_popover_popup(menu.to())
+        // GTK adds the lines between the sections in its next idle moment, which comes before this
+        // one; in a menu that is open by then, they push the last entries out of sight.
+        g_idle_add(
+            { menu in
+                gtk_popover_popup(menu?.assumingMemoryBound(to: GtkPopover.self))
+                return 0
+            },
+            menu.raw
+        )
     }
 }
 

@@ -22,6 +22,7 @@ class Role(enum.IntEnum):
     LABEL = 29
     LIST = 31
     LIST_ITEM = 32
+    MENU = 33
     MENU_ITEM = 35
     PAGE_TAB = 37
     PAGE_TAB_LIST = 38

@@ -156,8 +156,13 @@ class Keys(Case):
             wait(lambda: row.is_focused == is_row, f"where {key} leads")
         self.assertFalse(any(node.is_focused for node in self.window.rows))
 
-    def test_a_right_click_opens_the_menu_of_its_row(self):
+    def test_a_right_click_opens_the_whole_menu_of_its_row(self):
         self.add("click.bin", "paused")
         self.press(self.window.row("click.bin", "Paused"), 3)
+
+        def bottom(name, role):
+            _, top, _, height = self.window.find(name, role).place_at_rest()
+            return top + height
+        self.assertLessEqual(bottom("Details", Role.MENU_ITEM), bottom("Menu", Role.MENU))
         self.window.find("Resume", Role.MENU_ITEM).act("click")
         self.window.row("click.bin", "Downloading")
