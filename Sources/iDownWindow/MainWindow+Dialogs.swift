@@ -75,7 +75,9 @@ extension MainWindow {
             for (name, keys) in shortcuts {
                 let row = Object(adw_action_row_get_type(), ["title": .text(name.escaped)])
                 row.set("title-lines", 0)
-                adw_action_row_add_suffix(row.to(), gtk_shortcut_label_new(keys))
+                let label = Object(gtk_shortcut_label_new(keys))
+                label.set("valign", .choice(GTK_ALIGN_CENTER))
+                adw_action_row_add_suffix(row.to(), label.widget)
                 adw_preferences_group_add(group.to(), row.widget)
             }
             adw_preferences_page_add(page.to(), group.to())

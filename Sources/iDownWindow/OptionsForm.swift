@@ -50,7 +50,7 @@ final class OptionsForm {
         for row in (first?.rows ?? []) + folder.rows + usual {
             adw_preferences_group_add(main.to(), row.widget)
         }
-        let more = Object(adw_preferences_group_get_type())
+        let more = Object(adw_preferences_group_get_type(), ["margin-top": 6])
         let rare = options.filter(\.isRare).flatMap(\.field.rows)
         for row in [whenDone.row, onExisting.row] + rare + removals.map(\.row) {
             adw_preferences_group_add(more.to(), row.widget)
