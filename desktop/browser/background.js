@@ -69,9 +69,9 @@ function remember(details) {
     requests.set(details.requestId, request);
     setTimeout(() => requests.delete(details.requestId), REMEMBERED);
   }
-  const { method, tabId: tab, frameId: frame, cookieStoreId: store } = details;
+  const { method, tabId: tab, frameId: frame, cookieStoreId: store, incognito: isPrivate } = details;
   const page = details.documentUrl ?? details.originUrl ?? details.initiator;
-  return Object.assign(request, { method, tab, frame, store, page });
+  return Object.assign(request, { method, tab, frame, store, isPrivate, page });
 }
 
 const noteRequest = (details) =>
@@ -149,13 +149,13 @@ function referrer(url, page, policy) {
 }
 
 /** The headers of a request, or those that it must have had. */
-async function facts({ url, headers }, source) {
+async function facts({ url, headers }, request) {
   const rank = (index) => (index === 0 ? '' : `;q=${Math.max(1, 10 - index) / 10}`);
   const told = (name) => header(headers, name);
   const isTold = headers?.length > 0;
   return {
-    cookies: isTold ? told('cookie') : (await cookies(url, source)) || undefined,
-    referrer: isTold ? told('referer') : (source.referrer ?? referrer(url, source.page, source.policy)) || undefined,
+    cookies: isTold ? told('cookie') : (await cookies(url, request)) || undefined,
+    referrer: isTold ? told('referer') : (request.referrer ?? referrer(url, request.page, request.policy)) || undefined,
     'user-agent': told('user-agent') ?? navigator.userAgent,
     'accept-language':
       told('accept-language') ?? navigator.languages.map((word, index) => word + rank(index)).join(','),
@@ -167,50 +167,57 @@ async function facts({ url, headers }, source) {
  *
  * The first URL comes before the one where redirects led to, which may work only once.
  */
-async function offer({ hops, seen, proxy, disposition }, { token, isPrivate, name, source }) {
+async function offer(request, token, name) {
+  const { hops, seen, page, disposition, isPrivate } = request;
   const deadline = Date.now() + PATIENCE;
   const { rules } = await ask({ do: 'hello' }, deadline);
   const urls = hops.map((hop) => hop.url);
-  if (!wants(rules, { urls, page: source.page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
+  if (!wants(rules, { urls, page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
   // Without the browser's login idown might get the file for guests.
   if (Object.keys(await api.storage.session.get(urls.map(login))).length > 0) return false;
   // Nor has it the login that the request itself brings, or what a service worker makes of an early answer.
   const isOwn = (name) => hops.some(({ headers }) => header(headers, name));
   if (isOwn('authorization') || isOwn('service-worker-navigation-preload')) return false;
-  if (!(await mayTake(source.tab))) return false;
-  const [gets, isHidden] = [repeatable(hops), isPrivate || undefined];
+  if (!(await mayTake(request.tab))) return false;
+  const gets = repeatable(hops);
   // Without a cookie of another origin, the first URL may lead idown to the file for guests.
   const knows = ({ url, headers }) => new URL(url).origin !== new URL(urls[0]).origin && header(headers, 'cookie');
   for (const hop of new Set([gets.some(knows) ? gets.at(-1) : gets[0], gets.at(-1)])) {
-    const known = { do: 'hand-over', url: hop.url, token, name, proxy, private: isHidden, ...seen };
-    try {
-      await ask({ ...known, ...(await facts(hop, source)) }, deadline);
-      return true;
-    } catch (error) {
-      // The other URL may do, and nothing is left of this try.
-      if (error.code === 'Disagreed') continue;
-      withdraw(token);
-      return false;
-    }
+    const refusal = await handOver(hop, { token, name, ...seen }, request, deadline);
+    // The other URL may do, and nothing is left of this try.
+    if (refusal !== 'Disagreed') return refusal === undefined;
   }
   return false;
+}
+
+/** Asks idown to take the file of a URL; returns why it does not, and leaves nothing of the try then. */
+async function handOver(hop, known, request, deadline) {
+  try {
+    const message = { do: 'hand-over', url: hop.url, private: request.isPrivate || undefined, ...known };
+    await ask({ ...message, proxy: await request.proxy, ...(await facts(hop, request)) }, deadline);
+    return undefined;
+  } catch ({ code = 'Failed' }) {
+    if (code !== 'Disagreed') withdraw(known.token);
+    return code;
+  }
 }
 
 const withdraw = (token) => ask({ do: 'withdraw', token }, Date.now() + CONFIRMING).catch(() => {});
 
 /** Tells idown that the browser has given its own download up. */
-async function confirm(token, url, source) {
+async function confirm(token, request) {
   try {
     await ask({ do: 'confirm', token }, Date.now() + CONFIRMING);
     watch();
   } catch (error) {
     // The service has taken it back: nobody else has the file.
-    if (error.code === 'NoSuchTask') save(url, source);
+    if (error.code === 'NoSuchTask') save(request);
   }
 }
 
-/** Has the browser download a link by itself, as the page that it stands in would. */
-async function save(url, { isPrivate, store, page, policy }) {
+/** Has the browser download a file by itself, as the page that asked for it would. */
+async function save({ hops, isPrivate, store, page, policy }) {
+  const { url } = repeatable(hops)[0];
   const from = referrer(url, page, policy);
   const headers = from ? [{ name: 'Referer', value: from }] : [];
   // Chromium takes none of these: it would put a private one among the others.
@@ -267,12 +274,11 @@ async function hold(item) {
     const token = await tokenOf(item);
     const request = await requestOf(item);
     if (request?.seen.status !== 200) return;
-    request.proxy = await chosenProxy(isPrivate);
-    const { tab, frame } = request;
-    const source = { page: referrer || request.page, referrer, tab, frame, isPrivate, store: isPrivate ? '1' : '0' };
-    if (!(await offer(request, { token, isPrivate, name, source }))) return;
+    Object.assign(request, { isPrivate, referrer, page: referrer || request.page });
+    Object.assign(request, { store: isPrivate ? '1' : '0', proxy: chosenProxy(isPrivate) });
+    if (!(await offer(request, token, name))) return;
     isTaken = await giveUp(item);
-    if (isTaken) confirm(token, repeatable(request.hops)[0].url, source);
+    if (isTaken) confirm(token, request);
     else withdraw(token);
   } catch {
     // Without an answer of idown the browser keeps the download.
@@ -348,7 +354,7 @@ async function holdResponse(details) {
   const isMain = details.type === 'main_frame';
   const isFile = isDownload(request.seen.mime, request.disposition, details.url);
   const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
-  const isTaken = isOffered && !(await isSandboxed(details)) && (await handOver(details, request));
+  const isTaken = isOffered && !(await isSandboxed(details)) && (await offerHeld(details, request));
   if (isMain && isTaken && openers.has(details.tabId)) closeEmpty(details.tabId);
   else if (isMain) openers.delete(details.tabId);
   return { cancel: isTaken };
@@ -372,15 +378,14 @@ async function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl, typ
 const linkName = async (tab, url) =>
   (await tell(tab, { do: 'name', url })) ?? (await tell(openers.get(tab), { do: 'name', url }));
 
-async function handOver({ requestId, incognito: isPrivate }, request) {
+async function offerHeld({ requestId }, request) {
   const token = `${await profile}-${requestId}-${request.start}`;
   const url = repeatable(request.hops)[0].url;
   const name = hasName(request.disposition) ? sureNameIn(request.disposition) : await linkName(request.tab, url);
-  const isTaken = await offer(request, { token, isPrivate, name, source: request }).catch(() => false);
-  const source = { ...request, isPrivate };
+  const isTaken = await offer(request, token, name).catch(() => false);
   // The response is cancelled once this function has returned.
-  if (isTaken) setTimeout(() => confirm(token, url, source), 0);
-  else requests.set(requestId, { hops: [], goOn: () => save(url, source) });
+  if (isTaken) setTimeout(() => confirm(token, request), 0);
+  else requests.set(requestId, { hops: [], goOn: () => save(request) });
   if (!isTaken) setTimeout(() => requests.delete(requestId), PAGE);
   return isTaken;
 }
@@ -407,24 +412,19 @@ if (!isChromium) api.webRequest.onErrorOccurred.addListener(({ requestId: id }) 
 
 /** Hands links over that the browser has not asked for; what idown refuses the browser saves. */
 async function take(found, page, tab, frame) {
-  const left = [...new Map(found.filter(({ url }) => isWeb(url)).map(({ url, policy }) => [withoutFragment(url), policy]))];
+  const links = new Map(found.filter(({ url }) => isWeb(url)).map(({ url, policy }) => [withoutFragment(url), policy]));
   // Nothing to take, as on a video that has no address of its own.
-  if (left.length === 0) warn('noLinks');
+  if (links.size === 0) warn('noLinks');
   const isPrivate = tab?.incognito ?? false;
   const store = tab?.cookieStoreId ?? (isPrivate ? '1' : '0');
+  const left = links.entries();
   const next = async () => {
-    for (let link = left.shift(); link; link = left.shift()) {
-      const [url, policy] = link;
-      const source = { page, policy, tab: tab?.id, frame, store, isPrivate };
+    for (const [url, policy] of left) {
       const token = `${await profile}-${crypto.randomUUID()}`;
-      try {
-        const [proxy, rest] = await Promise.all([chosenProxy(isPrivate), facts({ url }, source)]);
-        await ask({ do: 'hand-over', url, token, proxy, ...rest, private: isPrivate || undefined }, Date.now() + PATIENCE);
-        await confirm(token, url, source);
-      } catch (error) {
-        if (error.code !== 'Disagreed') withdraw(token);
-        await save(url, source);
-      }
+      const [hops, proxy] = [[{ method: 'GET', url }], chosenProxy(isPrivate)];
+      const request = { hops, page, policy, tab: tab?.id, frame, store, isPrivate, proxy };
+      const refusal = await handOver(hops[0], { token }, request, Date.now() + PATIENCE);
+      await (refusal === undefined ? confirm(token, request) : save(request));
     }
   };
   await Promise.all(Array.from({ length: MOST_LINKS }, next));
