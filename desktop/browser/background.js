@@ -45,10 +45,9 @@ async function mayTake(tab) {
   const times = await taken;
   while (times[0] <= Date.now() - MINUTE) times.shift();
   if (times.length >= MOST_UNASKED) {
-    const wasClicked = async (tab) => (await tell(tab, { do: 'clicked' })) === true;
     // Chromium does not tell the tab of every download.
     const [active] = tab >= 0 ? [] : await api.tabs.query({ active: true, lastFocusedWindow: true });
-    return (await wasClicked(active?.id ?? tab)) || (await wasClicked(openers.get(tab)));
+    return (await tellBoth(active?.id ?? tab, { do: 'clicked' })) === true;
   }
   times.push(Date.now());
   api.storage.session.set({ taken: times });
@@ -58,6 +57,10 @@ async function mayTake(tab) {
 /** The answer of a tab's page; undefined where nobody answers. */
 const tell = async (tab, message, options = {}) =>
   tab >= 0 ? Promise.race([api.tabs.sendMessage(tab, message, options).catch(() => {}), sleep(PAGE)]) : undefined;
+
+/** The answer of a tab's page, or else of the page that opened the tab. */
+const tellBoth = async (tab, message) =>
+  (await tell(tab, message)) ?? (await tell(openers.get(tab), { ...message, isOpener: true }));
 
 /** Requests by their ids: `hops` (methods, URLs and request headers, one a redirect), and the response. */
 const requests = new Map();
@@ -367,21 +370,18 @@ async function holdResponse(details) {
  * `originUrl` is missing where the page has no origin of its own, as in most sandboxes, and where the
  * user gave the URL to the browser.
  */
-async function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl, type }) {
+function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl, type }) {
   const frames = [frameId, ...frameAncestors.map((frame) => frame.frameId)];
-  const question = { do: 'is-sandboxed', frames, hasNoOrigin: originUrl === undefined, isMain: type === 'main_frame' };
-  const ofOpener = async () => await tell(openers.get(tabId), { ...question, isOpener: true });
-  return (await tell(tabId, question)) ?? (await ofOpener()) ?? false;
+  const [hasNoOrigin, isMain] = [originUrl === undefined, type === 'main_frame'];
+  return tellBoth(tabId, { do: 'is-sandboxed', frames, hasNoOrigin, isMain });
 }
-
-/** The name that the clicked link gives its file, which may have opened a tab of its own. */
-const linkName = async (tab, url) =>
-  (await tell(tab, { do: 'name', url })) ?? (await tell(openers.get(tab), { do: 'name', url }));
 
 async function offerHeld({ requestId }, request) {
   const token = `${await profile}-${requestId}-${request.start}`;
-  const url = repeatable(request.hops)[0].url;
-  const name = hasName(request.disposition) ? sureNameIn(request.disposition) : await linkName(request.tab, url);
+  const { tab, hops, disposition } = request;
+  // Without a name of the server, the clicked link may give one.
+  const nameOfLink = () => tellBoth(tab, { do: 'name', url: repeatable(hops)[0].url });
+  const name = hasName(disposition) ? sureNameIn(disposition) : await nameOfLink();
   const isTaken = await offer(request, token, name).catch(() => false);
   // The response is cancelled once this function has returned.
   if (isTaken) setTimeout(() => confirm(token, request), 0);
