@@ -26,7 +26,7 @@ const withoutFragment = (url) => url.replace(/#.*/, '');
 const isRedirect = (status) => status >= 300 && status < 400;
 const header = (headers, name) => headers?.find((field) => field.name.toLowerCase() === name)?.value;
 
-/** A random name of this profile, so that two profiles never use the same token. */
+/** A random name of this profile, with which tokens begin: idown takes a link for a fresh one within a profile. */
 const profile = api.storage.local.get('profile').then(async ({ profile = crypto.randomUUID() }) => {
   await api.storage.local.set({ profile });
   return profile;
@@ -68,7 +68,7 @@ function remember(details) {
   let request = requests.get(details.requestId);
   if (!request) {
     if (requests.size >= MOST_REQUESTS) requests.delete(requests.keys().next().value);
-    request = { hops: [], start: Math.round(details.timeStamp) };
+    request = { hops: [] };
     requests.set(details.requestId, request);
     setTimeout(() => requests.delete(details.requestId), REMEMBERED);
   }
@@ -237,20 +237,19 @@ function warn(reason) {
 
 // MARK: Chromium
 
-/** Downloads that this script has paused, each with the end of pausing; and those whose names it was asked for. */
-const [paused, asked] = [new Map(), new Set()];
+/** The ids of downloads that this script has paused, and of those whose names it was asked for. */
+const [paused, asked] = [new Set(), new Set()];
 
 /** Pauses a download as soon as it is known: waiting with its name alone would not hold the bytes. */
 function pause({ id }) {
-  if (!paused.has(id)) {
-    paused.set(id, api.downloads.pause(id).catch(() => {}));
-    notePaused();
-  }
-  return paused.get(id);
+  if (paused.has(id)) return;
+  api.downloads.pause(id).catch(() => {});
+  paused.add(id);
+  notePaused();
 }
 
 /** If this script ends while it holds downloads, the next one resumes those that it had paused. */
-const notePaused = () => api.storage.local.set({ paused: [...paused.keys()] });
+const notePaused = () => api.storage.local.set({ paused: [...paused] });
 
 const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
   isWeb(finalUrl) && !byExtensionId && danger === 'safe' && state === 'in_progress' && (!item.paused || paused.has(id));
@@ -273,7 +272,7 @@ async function hold(item) {
   const { incognito: isPrivate, filename: name, referrer } = item;
   let isTaken = false;
   try {
-    await pause(item);
+    pause(item);
     const token = await tokenOf(item);
     const request = await requestOf(item);
     if (request?.seen.status !== 200) return;
@@ -319,7 +318,7 @@ async function giveUp({ id }) {
 if (isChromium) {
   api.storage.local.get('paused').then(async ({ paused: all = [] }) => {
     const left = all.filter((id) => !paused.has(id));
-    for (const id of left) paused.set(id, Promise.resolve());
+    for (const id of left) paused.add(id);
     for (const id of left) {
       const [item] = await api.downloads.search({ id });
       if (item?.error === 'USER_CANCELED') {
@@ -377,7 +376,7 @@ function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl, type }) {
 }
 
 async function offerHeld({ requestId }, request) {
-  const token = `${await profile}-${requestId}-${request.start}`;
+  const token = `${await profile}-${crypto.randomUUID()}`;
   const { tab, hops, disposition } = request;
   // Without a name of the server, the clicked link may give one.
   const nameOfLink = () => tellBoth(tab, { do: 'name', url: repeatable(hops)[0].url });
