@@ -18,7 +18,7 @@ const MOST_LINKS = 4; // Links handed over at once.
 // and this script with it, stay for so long.
 const WATCHING = 5000;
 const WARNING = '!'; // On the button: its popup tells the reason.
-const LOOKS = 3; // So many must find no running download: one may be about to begin.
+const LOOKS = 2; // So many follow on one that finds no running download: one may be about to begin.
 
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
 const isWeb = (url) => /^https?:/i.test(url ?? '') && URL.canParse(url);
@@ -211,7 +211,8 @@ const withdraw = (token) => ask({ do: 'withdraw', token }, Date.now() + CONFIRMI
 async function confirm(token, request) {
   try {
     await ask({ do: 'confirm', token }, Date.now() + CONFIRMING);
-    watch();
+    looks = LOOKS;
+    look();
   } catch (error) {
     // The service has taken it back: nobody else has the file.
     if (error.code === 'NoSuchTask') save(request);
@@ -446,25 +447,15 @@ api.runtime.onMessage.addListener((message, sender) => {
   if (message.do === 'take') take(message.links, sender.url, sender.tab, sender.frameId);
 });
 
-/** Shows on the button how many downloads run, unless it warns; returns the number. */
+let looks, nextLook;
+/** Shows on the button how many downloads run, unless it warns, and looks again until none runs. */
 async function look() {
   const { running } = await ask({ do: 'hello' }).catch(() => ({ running: 0 }));
   const text = running > 0 ? String(running) : '';
   if ((await api.action.getBadgeText({})) !== WARNING) api.action.setBadgeText({ text });
-  return running;
-}
-
-let looks = 0;
-/** Keeps the number on the button right until no download runs. */
-async function watch() {
-  const isWatching = looks > 0;
-  looks = LOOKS;
-  if (isWatching) return look();
-  for (;;) {
-    looks = (await look()) > 0 ? LOOKS : looks - 1;
-    if (looks === 0) return undefined;
-    await sleep(WATCHING);
-  }
+  if (running > 0) looks = LOOKS;
+  clearTimeout(nextLook);
+  nextLook = setTimeout(() => looks-- > 0 && look(), WATCHING);
 }
 
 api.action.setBadgeBackgroundColor({ color: '#12805c' });
