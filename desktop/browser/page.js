@@ -10,23 +10,16 @@ const text = (name, ...values) => api.i18n.getMessage(name, values);
 for (const node of document.querySelectorAll('[data-text]')) node.textContent = text(node.dataset.text);
 document.documentElement.lang = api.i18n.getUILanguage();
 
-let hasFailed = false;
-
-/** Shows what a request has brought, or why it has failed and what to do. */
-async function show(request) {
-  try {
-    const { rules, running } = await ask(request, Date.now() + 5000);
-    if (running !== undefined) element('state').textContent = text('works', String(running));
-    else if (hasFailed) element('state').textContent = '';
-    hasFailed = false;
-    if (rules) showRules(rules);
-  } catch (error) {
-    hasFailed = true;
-    element('state').textContent = text(`error${error.code}`) || `${error.code}: ${error.message}`;
-    // What was not changed is shown as it is.
-    const answer = request.do === 'hello' ? {} : await ask({ do: 'hello' }).catch(() => ({}));
-    if (answer.rules) showRules(answer.rules);
-  }
+/** Carries a change out, and shows what is so then; or else why it has failed and what to do. */
+async function show(change) {
+  let failure;
+  const carryOut = (request) => ask(request, Date.now() + 5000).catch((error) => void (failure ??= error));
+  if (change) await carryOut(change);
+  const { rules, running } = (await carryOut({ do: 'hello' })) ?? {};
+  if (rules) showRules(rules);
+  element('state').textContent = failure
+    ? text(`error${failure.code}`) || `${failure.code}: ${failure.message}`
+    : text('works', String(running));
 }
 
 /** A button that leaves the downloads of a site to the browser or, where they are left, takes them again. */
@@ -61,7 +54,7 @@ function showRules(rules) {
 const [tab] = element('leave') ? await api.tabs.query({ active: true, currentWindow: true }) : [];
 const site = /^https?:/.test(tab?.url ?? '') ? hostOf(tab.url) : undefined;
 
-element('test')?.addEventListener('click', () => show({ do: 'hello' }));
+element('test')?.addEventListener('click', () => show());
 element('switch')?.addEventListener('change', ({ target }) => show({ do: 'switch', on: target.checked }));
 element('add')?.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -73,7 +66,7 @@ element('add')?.addEventListener('submit', (event) => {
 });
 element('open')?.addEventListener('click', () => show({ do: 'open' }));
 element('options')?.addEventListener('click', () => api.runtime.openOptionsPage());
-await show({ do: 'hello' });
+await show();
 
 /** Why the button was marked: told once. */
 if (element('open')) {
