@@ -27,15 +27,12 @@ export function isDownload(mime, disposition, url) {
   return mediaType(mime) !== '' && (SAVED.test(mediaType(mime)) || !SHOWN.test(mediaType(mime)));
 }
 
-/** The file's name in a Content-Disposition header (RFC 6266, RFC 8187); empty where there is none. */
+/** The file's name in a Content-Disposition header (RFC 6266, RFC 8187: UTF-8); empty where there is none. */
 export function nameIn(disposition) {
   const text = disposition ?? '';
-  const [, charset, coded] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(text) ?? [];
+  const [, coded] = /;\s*filename\*\s*=\s*utf-8'[^']*'([!-:<-~]+)(?![^;\s])/i.exec(text) ?? [];
   try {
-    if (coded && !/[^!-~]/.test(coded)) {
-      const bytes = coded.replace(/%([\da-f]{2})/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
-      return new TextDecoder(charset, { fatal: true }).decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt()));
-    }
+    if (coded) return decodeURIComponent(coded);
   } catch {
     // The plain name has to do.
   }
