@@ -10,7 +10,7 @@ import { hasName, hostOf, isDownload, nameIn, sureNameIn, wants } from './rules.
 const PATIENCE = 3000; // The longest that a download is held.
 const CONFIRMING = 30_000; // A Confirm is repeated so long; after a minute the service confirms by itself.
 const JOINING = 1000; // Chromium may tell of a download before its request.
-const [REMEMBERED, MOST_REQUESTS] = [60_000, 500];
+const REMEMBERED = 60_000;
 const [MOST_UNASKED, MINUTE] = [10, 60_000]; // Downloads taken without a click of the user.
 const PAGE = 1000; // A page answers within this time, or is too busy. The load of a page that is left ends within it.
 const MOST_LINKS = 4; // Links handed over at once.
@@ -23,7 +23,6 @@ const LOOKS = 2; // So many follow on one that finds no running download: one ma
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
 const isWeb = (url) => /^https?:/i.test(url ?? '') && URL.canParse(url);
 const withoutFragment = (url) => url.replace(/#.*/, '');
-const isRedirect = (status) => status >= 300 && status < 400;
 const header = (headers, name) => headers?.find((field) => field.name.toLowerCase() === name)?.value;
 
 /** A random name of this profile, with which tokens begin: idown takes a link for a fresh one within a profile. */
@@ -67,7 +66,6 @@ const requests = new Map();
 function remember(details) {
   let request = requests.get(details.requestId);
   if (!request) {
-    if (requests.size >= MOST_REQUESTS) requests.delete(requests.keys().next().value);
     request = { hops: [] };
     requests.set(details.requestId, request);
     setTimeout(() => requests.delete(details.requestId), REMEMBERED);
@@ -89,7 +87,7 @@ const login = (url) => `login ${new URL(url).origin}`;
 function noteResponse(details) {
   const request = remember(details);
   if (details.statusCode === 401) api.storage.session.set({ [login(details.url)]: true });
-  if (isRedirect(details.statusCode)) return request;
+  if (details.statusCode >= 300 && details.statusCode < 400) return undefined;
   // A request from before this script began was not seen being sent.
   if (request.hops.at(-1)?.url !== details.url) request.hops.push({ method: details.method, url: details.url });
   const told = (name) => header(details.responseHeaders, name);
@@ -271,7 +269,6 @@ async function chosenProxy(incognito) {
 
 async function hold(item) {
   const { incognito: isPrivate, filename: name, referrer } = item;
-  let isTaken = false;
   try {
     pause(item);
     const token = await tokenOf(item);
@@ -280,27 +277,22 @@ async function hold(item) {
     Object.assign(request, { isPrivate, referrer, page: referrer || request.page });
     Object.assign(request, { store: isPrivate ? '1' : '0', proxy: chosenProxy(isPrivate) });
     if (!(await offer(request, token, name))) return;
-    isTaken = await giveUp(item);
-    if (isTaken) confirm(token, request);
+    if (await giveUp(item)) confirm(token, request);
     else withdraw(token);
   } catch {
     // Without an answer of idown the browser keeps the download.
   } finally {
-    if (!isTaken) setTimeout(() => release(item), 0);
+    setTimeout(() => release(item), 0);
   }
 }
 
-/** Lets a download go on, which may take until its name, given meanwhile, is settled. */
+/** Lets a download go on that was not cancelled, which may take until its name, given meanwhile, is settled. */
 async function release({ id }) {
   for (let tries = 0; tries < 100; tries++) {
     await api.downloads.resume(id).catch(() => {});
     if (!(await api.downloads.search({ id, paused: true, state: 'in_progress' })).length) break;
     await sleep(50);
   }
-  forget({ id });
-}
-
-function forget({ id }) {
   paused.delete(id);
   notePaused();
 }
@@ -312,7 +304,6 @@ async function giveUp({ id }) {
   await api.downloads.cancel(id);
   if ((await state()) === 'complete') return false;
   await api.downloads.erase({ id });
-  forget({ id });
   return true;
 }
 
@@ -352,12 +343,11 @@ if (isChromium) {
 
 async function holdResponse(details) {
   const request = noteResponse(details);
-  if (isRedirect(details.statusCode)) return {};
-  requests.delete(details.requestId);
+  if (!request) return {};
   const isMain = details.type === 'main_frame';
   const isFile = isDownload(request.seen.mime, request.disposition, details.url);
   const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
-  const isTaken = isOffered && !(await isSandboxed(details)) && (await offerHeld(details, request));
+  const isTaken = isOffered && !(await isSandboxed(details)) && (await offerHeld(request));
   if (isMain && isTaken && openers.has(details.tabId)) closeEmpty(details.tabId);
   else if (isMain) openers.delete(details.tabId);
   return { cancel: isTaken };
@@ -376,7 +366,7 @@ function isSandboxed({ tabId, frameId, frameAncestors = [], originUrl, type }) {
   return tellBoth(tabId, { do: 'is-sandboxed', frames, hasNoOrigin, isMain });
 }
 
-async function offerHeld({ requestId }, request) {
+async function offerHeld(request) {
   const token = `${await profile}-${crypto.randomUUID()}`;
   const { tab, hops, disposition } = request;
   // Without a name of the server, the clicked link may give one.
@@ -385,8 +375,8 @@ async function offerHeld({ requestId }, request) {
   const isTaken = await offer(request, token, name).catch(() => false);
   // The response is cancelled once this function has returned.
   if (isTaken) setTimeout(() => confirm(token, request), 0);
-  else requests.set(requestId, { hops: [], goOn: () => save(request) });
-  if (!isTaken) setTimeout(() => requests.delete(requestId), PAGE);
+  request.isLeft = !isTaken;
+  setTimeout(() => (request.isLeft = false), PAGE);
   return isTaken;
 }
 
@@ -403,10 +393,11 @@ const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub
 const extra = isChromium ? ['extraHeaders'] : [];
 if (isChromium) filter.types.push('other');
 api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders', ...extra]);
-const answer = isChromium ? (details) => void noteResponse(details) : holdResponse;
-api.webRequest.onHeadersReceived.addListener(answer, filter, ['responseHeaders', extra[0] ?? 'blocking']);
+const onResponse = isChromium ? noteResponse : holdResponse;
+api.webRequest.onHeadersReceived.addListener(onResponse, filter, ['responseHeaders', extra[0] ?? 'blocking']);
 // Where the page was left while its response was held, the browser cannot go on with it.
-if (!isChromium) api.webRequest.onErrorOccurred.addListener(({ requestId: id }) => requests.get(id)?.goOn?.(), filter);
+const saveLeft = ({ requestId }) => requests.get(requestId)?.isLeft && save(requests.get(requestId));
+if (!isChromium) api.webRequest.onErrorOccurred.addListener(saveLeft, filter);
 
 // MARK: Links that the user gives to idown
 
@@ -443,9 +434,7 @@ api.contextMenus.onClicked.addListener(async (info, tab) => {
   take(links ?? (url ? [{ url }] : []), info.frameUrl ?? info.pageUrl, tab, frame);
 });
 
-api.runtime.onMessage.addListener((message, sender) => {
-  if (message.do === 'take') take(message.links, sender.url, sender.tab, sender.frameId);
-});
+api.runtime.onMessage.addListener(({ links }, { url, tab, frameId }) => void take(links, url, tab, frameId));
 
 let looks, nextLook;
 /** Shows on the button how many downloads run, unless it warns, and looks again until none runs. */

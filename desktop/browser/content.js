@@ -28,7 +28,7 @@
     if (withoutFragment(link.href) === withoutFragment(location.href)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    api.runtime.sendMessage({ do: 'take', links: [told(link)] });
+    api.runtime.sendMessage({ links: [told(link)] });
   };
   addEventListener('click', onClick, true);
   // A click of the middle button.
