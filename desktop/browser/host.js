@@ -58,12 +58,7 @@ async function once(request, deadline) {
         // A host that says nothing at all may hang: the next request starts another one.
         if (own.heard < start) end(own);
       }, Math.max(0, deadline - start));
-      try {
-        own.postMessage(message);
-      } catch (error) {
-        // The host has ended, and this script has not heard of it yet.
-        drop(own, 'Lost', error.message);
-      }
+      own.postMessage(message);
     });
   } finally {
     clearTimeout(timer);
@@ -85,7 +80,8 @@ export async function ask(request, deadline = Date.now() + 3000) {
       return await once(request, deadline);
     } catch (error) {
       // A hand-over that did not reach the service has been withdrawn by the host.
-      const isLost = error.code === 'Lost' || (isFree && (error.code === 'Stopping' || (error.code === 'Unreachable' && Date.now() < patience)));
+      // Without a code: the host has ended, and this script has not heard of it yet.
+      const isLost = [undefined, 'Lost'].includes(error.code) || (isFree && (error.code === 'Stopping' || (error.code === 'Unreachable' && Date.now() < patience)));
       if (!isLost || Date.now() + AGAIN >= deadline) throw error;
       await sleep(AGAIN);
     }
