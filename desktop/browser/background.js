@@ -220,12 +220,13 @@ async function confirm(token, request) {
 /** Has the browser download a file by itself, as the page that asked for it would. */
 async function save({ hops, isPrivate, store, page, policy }) {
   const { url } = repeatable(hops)[0];
+  // Chromium would put a private file among the others.
+  if (isChromium && isPrivate) return warn('notSaved');
   const from = referrer(url, page, policy);
   const headers = from ? [{ name: 'Referer', value: from }] : [];
-  // Chromium takes none of these: it would put a private one among the others.
+  // Chromium takes none of these.
   const options = isChromium ? { url } : { url, incognito: isPrivate, cookieStoreId: store, headers };
-  const id = isChromium && isPrivate ? undefined : await api.downloads.download(options).catch(() => undefined);
-  if (id === undefined) warn('notSaved');
+  return api.downloads.download(options).catch(() => warn('notSaved'));
 }
 
 /** Marks the button; its popup shows the reason. */
@@ -439,9 +440,8 @@ api.runtime.onMessage.addListener(({ links }, { url, tab, frameId }) => void tak
 let looks, nextLook;
 /** Shows on the button how many downloads run, unless it warns, and looks again until none runs. */
 async function look() {
-  const { running } = await ask({ do: 'hello' }).catch(() => ({ running: 0 }));
-  const text = running > 0 ? String(running) : '';
-  if ((await api.action.getBadgeText({})) !== WARNING) api.action.setBadgeText({ text });
+  const { running } = await ask({ do: 'hello' }).catch(() => ({}));
+  if ((await api.action.getBadgeText({})) !== WARNING) api.action.setBadgeText({ text: `${running || ''}` });
   if (running > 0) looks = LOOKS;
   clearTimeout(nextLook);
   nextLook = setTimeout(() => looks-- > 0 && look(), WATCHING);

@@ -53,9 +53,8 @@
     }
     if (message.do === 'is-filled' && document.body?.childElementCount > 0) answer(true);
     // As in the page itself, a link names files of its own origin alone.
-    if (message.do === 'name' && named?.name && withoutFragment(named.url) === withoutFragment(message.url)) {
-      if (new URL(named.url).origin === location.origin) answer(named.name);
-    }
+    const isNamed = () => named?.name && withoutFragment(named.url) === withoutFragment(message.url);
+    if (message.do === 'name' && isNamed() && new URL(named.url).origin === location.origin) answer(named.name);
     if (message.do === 'links') {
       const links = [...document.links];
       const selection = getSelection();

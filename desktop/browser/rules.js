@@ -28,8 +28,7 @@ export function isDownload(mime, disposition, url) {
 }
 
 /** The file's name in a Content-Disposition header (RFC 6266, RFC 8187: UTF-8); empty where there is none. */
-export function nameIn(disposition) {
-  const text = disposition ?? '';
+export function nameIn(text = '') {
   const [, coded] = /;\s*filename\*\s*=\s*utf-8'[^']*'([!-:<-~]+)(?![^;\s])/i.exec(text) ?? [];
   try {
     if (coded) return decodeURIComponent(coded);
