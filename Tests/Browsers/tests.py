@@ -221,6 +221,22 @@ class Cases(Steps):
         self.expect_idown(file)
         wait(lambda: self.browser.tabs() == before, "the new tab gone")
 
+    def test_a_page_that_waits_for_a_cookie_of_its_file(self):
+        """As many do that show a sign until the file comes."""
+        for link in ("<a id=a href={}>the file</a>", "<a id=a target=_blank href={}>the file</a>",
+                     "<a id=a target=frame href={}>the file</a><iframe name=frame></iframe>"):
+            with self.subTest(link):
+                self.take_new_name()
+                cookie = f"came{self.last}=true"
+                file = self.serve(headers=[("Set-Cookie", f"{cookie}; Path=/")])
+                before = self.browser.tabs()
+                self.click_file(link)
+                self.expect_idown(file, requests=1)
+                wait(lambda: cookie in self.browser.run("document.cookie"), "the cookie")
+                wait(lambda: self.browser.tabs() == before, "no tab more")
+                self.session.clear()
+        self.assertEqual(self.site.asked("/taken-by-idown"), [])
+
     def test_a_redirect_whose_end_works_once(self):
         file = self.serve(self.name + "-end")
         ends = []

@@ -342,16 +342,27 @@ if (isChromium) {
 
 // MARK: Firefox
 
+/**
+ * Where a response is led to that idown has taken: nobody is asked for it.
+ *
+ * Firefox stores the cookies of a response before it follows it, but not those of one that is cancelled.
+ */
+const NOWHERE = '/taken-by-idown';
+
 async function holdResponse(details) {
   const request = noteResponse(details);
   if (!request) return {};
-  const isMain = details.type === 'main_frame';
   const isFile = isDownload(request.seen.mime, request.disposition, details.url);
   const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
   const isTaken = isOffered && !(await isSandboxed(details)) && (await offerHeld(request));
-  if (isMain && isTaken && openers.has(details.tabId)) closeEmpty(details.tabId);
-  else if (isMain) openers.delete(details.tabId);
-  return { cancel: isTaken };
+  if (details.type === 'main_frame' && !isTaken) openers.delete(details.tabId);
+  return isTaken ? { redirectUrl: new URL(NOWHERE, details.url).href } : {};
+}
+
+/** Has Firefox drop a response that idown has taken, once it has stored the cookies of it. */
+function giveUpResponse({ type, tabId }) {
+  if (type === 'main_frame' && openers.has(tabId)) closeEmpty(tabId);
+  return { cancel: true };
 }
 
 /**
@@ -374,7 +385,7 @@ async function offerHeld(request) {
   const nameOfLink = () => tellBoth(tab, { do: 'name', url: repeatable(hops)[0].url });
   const name = hasName(disposition) ? sureNameIn(disposition) : await nameOfLink();
   const isTaken = await offer(request, token, name).catch(() => false);
-  // The response is cancelled once this function has returned.
+  // The response is dropped once this function has returned.
   if (isTaken) setTimeout(() => confirm(token, request), 0);
   request.isLeft = !isTaken;
   setTimeout(() => (request.isLeft = false), PAGE);
@@ -398,7 +409,10 @@ const onResponse = isChromium ? noteResponse : holdResponse;
 api.webRequest.onHeadersReceived.addListener(onResponse, filter, ['responseHeaders', extra[0] ?? 'blocking']);
 // Where the page was left while its response was held, the browser cannot go on with it.
 const saveLeft = ({ requestId }) => requests.get(requestId)?.isLeft && save(requests.get(requestId));
-if (!isChromium) api.webRequest.onErrorOccurred.addListener(saveLeft, filter);
+if (!isChromium) {
+  api.webRequest.onErrorOccurred.addListener(saveLeft, filter);
+  api.webRequest.onBeforeRequest.addListener(giveUpResponse, { ...filter, urls: [`*://*${NOWHERE}`] }, ['blocking']);
+}
 
 // MARK: Links that the user gives to idown
 
