@@ -353,6 +353,11 @@ class Firefox(Browser):
         finally:
             self.call("Marionette:SetContext", value="content")
 
+    def end_script(self):
+        """Ends the extension's script, as Firefox does after some rest."""
+        self.chrome("WebExtensionPolicy.getByID('browser@idown.org').extension.terminateBackground("
+                    "{ ignoreDevToolsAttached: true, disableResetIdleForTest: true })")
+
     def open(self, url):
         self.call("WebDriver:Navigate", url=url)
         wait(lambda: self.run("[location.href, document.readyState]") == [url, "complete"],

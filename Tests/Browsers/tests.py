@@ -994,6 +994,17 @@ class FirefoxTests(Cases, unittest.TestCase):
         # Firefox drops the held response, and is asked to begin anew.
         self.expect_browser(file, requests=2)
 
+    def test_a_request_from_before_the_script_of_the_extension_stays_with_firefox(self):
+        """Nobody knows then whether the link tells no referrer."""
+        file = self.serve()
+        file.is_ready.clear()
+        self.click_file("<a id=a rel=noreferrer href={}>the file</a>")
+        wait(lambda: self.site.asked(self.name), "the browser's request")
+        self.browser.end_script()
+        file.is_ready.set()
+        self.expect_browser(file)
+        self.assertEqual(self.site.asked(self.name, browser=False), [])
+
     def test_a_type_that_firefox_tells_from_the_content(self):
         file = self.serve(kind="*/*")
         file.name = None

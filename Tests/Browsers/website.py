@@ -26,6 +26,9 @@ class File:
         self.guest = guest
         # Links, by their queries, that have expired.
         self.expired = set()
+        # Until then a browser has no answer.
+        self.is_ready = threading.Event()
+        self.is_ready.set()
 
     def piece(self, first, count):
         start = (self.seed + first) % len(BLOCK)
@@ -126,7 +129,9 @@ class Site:
             return self.reply(handler, 403)
         if file.html_for_idown and not request.is_browser:
             return self.reply(handler, 200, [("Content-Type", "text/html")], b"<p>Log in first.")
-        if not request.is_browser:
+        if request.is_browser:
+            file.is_ready.wait(30)
+        else:
             time.sleep(file.late)
         is_member = "Authorization" in handler.headers or "member=" in handler.headers.get("Cookie", "")
         self.send(handler, request, file.guest if file.guest and not is_member else file)

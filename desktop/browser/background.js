@@ -63,20 +63,13 @@ const tellBoth = async (tab, message) =>
 
 /** Requests by their ids: `hops` (methods, URLs and request headers, one a redirect), and the response. */
 const requests = new Map();
-function remember(details) {
-  let request = requests.get(details.requestId);
-  if (!request) {
-    request = { hops: [] };
-    requests.set(details.requestId, request);
-    setTimeout(() => requests.delete(details.requestId), REMEMBERED);
-  }
-  const { method, tabId: tab, frameId: frame, cookieStoreId: store, incognito: isPrivate } = details;
+function noteRequest({ requestId, method, url, requestHeaders: headers, ...details }) {
+  const { tabId: tab, frameId: frame, cookieStoreId: store, incognito: isPrivate } = details;
   const page = details.documentUrl ?? details.originUrl ?? details.initiator;
-  return Object.assign(request, { method, tab, frame, store, isPrivate, page });
+  if (!requests.has(requestId)) setTimeout(() => requests.delete(requestId), REMEMBERED);
+  const hops = [...(requests.get(requestId)?.hops ?? []), { method, url, headers }];
+  requests.set(requestId, { hops, tab, frame, store, isPrivate, page });
 }
-
-const noteRequest = (details) =>
-  remember(details).hops.push({ method: details.method, url: details.url, headers: details.requestHeaders });
 
 /** The hops that idown can repeat: the GETs after the last form that was sent. */
 const repeatable = (hops) => hops.slice(hops.findLastIndex(({ method }) => method !== 'GET') + 1);
@@ -85,11 +78,11 @@ const repeatable = (hops) => hops.slice(hops.findLastIndex(({ method }) => metho
 const login = (url) => `login ${new URL(url).origin}`;
 
 function noteResponse(details) {
-  const request = remember(details);
+  const request = requests.get(details.requestId);
   if (details.statusCode === 401) api.storage.session.set({ [login(details.url)]: true });
-  if (details.statusCode >= 300 && details.statusCode < 400) return undefined;
-  // A request from before this script began was not seen being sent.
-  if (request.hops.at(-1)?.url !== details.url) request.hops.push({ method: details.method, url: details.url });
+  // One from before this script began may have had a login, or a page that tells no referrer.
+  const isSeen = request?.hops.at(-1).url === details.url;
+  if (!isSeen || (details.statusCode >= 300 && details.statusCode < 400)) return undefined;
   const told = (name) => header(details.responseHeaders, name);
   // A length and an ETag of compressed bytes are not those of the file.
   const isCoded = !/^(identity)?$/i.test(told('content-encoding') ?? '');
@@ -118,7 +111,7 @@ async function requestOf(item) {
   const request = all.at(-1);
   if (request) request.isJoined = true;
   // Where one of them is a POST, nobody can say which became this download.
-  return all.every((other) => other.method === 'GET') ? request : undefined;
+  return all.every(({ hops }) => hops.at(-1).method === 'GET') ? request : undefined;
 }
 
 /**
