@@ -890,6 +890,26 @@ class ChromiumTests(Cases, unittest.TestCase):
                 self.browser.forget()
                 self.session.clear()
 
+    def test_a_file_of_a_site_that_a_script_has_had_the_user_log_in_to_stays_with_chromium(self):
+        guest = File(seed=1, has_length=False, has_tag=False)
+        file = self.serve(has_length=False, has_tag=False, guest=guest)
+        members, page = f"/members{self.name[1:]}", f"/page{self.name[1:]}"
+        self.site.guarded.add(members)
+        self.site.page(members, "You are in.")
+        self.site.page(page, f"<a id=a href={self.name}>the file</a>")
+        self.browser.open(self.site.url(page, host="script.localhost"))
+        self.browser.run(f"(fetch({members!r}).then(({{ status }}) => {{ globalThis.answer = status }}), 0)")
+        wait(lambda: self.site.asked(members), "the script's request")
+
+        def log_in():
+            self.browser.xdotool("type", "me\tsecret\n")
+            time.sleep(0.3)
+            return self.browser.run("globalThis.answer") == 200
+        wait(log_in, "the login")
+        self.browser.click("#a")
+        self.expect_browser(file)
+        self.assertEqual(self.site.asked(self.name, browser=False), [])
+
     def test_a_worker_that_is_lost_while_a_download_is_held(self):
         # So that there is a host that hangs, also where this test runs alone.
         file = self.serve()

@@ -61,6 +61,8 @@ const tell = async (tab, message, options = {}) =>
 const tellBoth = async (tab, message) =>
   (await tell(tab, message)) ?? (await tell(openers.get(tab), { ...message, isOpener: true }));
 
+/** The requests that may be for a file. */
+const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub_frame'] };
 /** Requests by their ids: `hops` (methods, URLs and request headers, one a redirect), and the response. */
 const requests = new Map();
 function noteRequest({ requestId, method, url, requestHeaders: headers, ...details }) {
@@ -76,10 +78,11 @@ const repeatable = (hops) => hops.slice(hops.findLastIndex(({ method }) => metho
 
 /** What is kept, until the browser ends, of an origin that has asked for a login by HTTP. */
 const login = (url) => `login ${new URL(url).origin}`;
+const noteLogin = ({ url, isProxy }) => void (isProxy || api.storage.session.set({ [login(url)]: true }));
 
 function noteResponse(details) {
   const request = requests.get(details.requestId);
-  if (details.statusCode === 401) api.storage.session.set({ [login(details.url)]: true });
+  if (details.statusCode === 401) noteLogin(details);
   // One from before this script began may have had a login, or a page that tells no referrer.
   const isSeen = request?.hops.at(-1).url === details.url;
   if (!isSeen || (details.statusCode >= 300 && details.statusCode < 400)) return undefined;
@@ -302,6 +305,11 @@ async function giveUp({ id }) {
 }
 
 if (isChromium) {
+  filter.types.push('other');
+  api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders', 'extraHeaders']);
+  api.webRequest.onHeadersReceived.addListener(noteResponse, filter, ['responseHeaders', 'extraHeaders']);
+  // A login that the user gives for a request of a script: to look at the answers to all of them costs too much.
+  api.webRequest.onAuthRequired.addListener(noteLogin, { urls: filter.urls });
   api.storage.local.get('paused').then(async ({ paused: all = [] }) => {
     const left = all.filter((id) => !paused.has(id));
     for (const id of left) paused.add(id);
@@ -394,16 +402,11 @@ async function closeEmpty(id) {
   if (isEmpty && !isFilled && tabs.length > 1) api.tabs.remove(id).catch(() => {});
 }
 
-const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub_frame'] };
-const extra = isChromium ? ['extraHeaders'] : [];
-if (isChromium) filter.types.push('other');
-api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders', ...extra]);
-const onResponse = isChromium ? noteResponse : holdResponse;
-api.webRequest.onHeadersReceived.addListener(onResponse, filter, ['responseHeaders', extra[0] ?? 'blocking']);
-// Where the page was left while its response was held, the browser cannot go on with it.
-const saveLeft = ({ requestId }) => requests.get(requestId)?.isLeft && save(requests.get(requestId));
 if (!isChromium) {
-  api.webRequest.onErrorOccurred.addListener(saveLeft, filter);
+  api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders']);
+  api.webRequest.onHeadersReceived.addListener(holdResponse, filter, ['responseHeaders', 'blocking']);
+  // Where the page was left while its response was held, the browser cannot go on with it.
+  api.webRequest.onErrorOccurred.addListener(({ requestId: id }) => requests.get(id)?.isLeft && save(requests.get(id)), filter);
   api.webRequest.onBeforeRequest.addListener(giveUpResponse, { ...filter, urls: [`*://*${NOWHERE}`] }, ['blocking']);
 }
 
