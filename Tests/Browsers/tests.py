@@ -385,13 +385,17 @@ class Cases(Steps):
         self.assertEqual(len(self.session.tasks()), 3)
         self.assertEqual(self.browser.saved(), [])
 
-    def test_the_menu_says_that_there_is_no_link_to_take(self):
-        self.open("<a id=a href='javascript:void(0)'>no file</a>")
-        self.browser.menu("#a")
-        wait(lambda: self.browser.badge() == "!", "the mark on the button")
-        with self.browser.extension_page("popup.html") as run:
-            wait(lambda: "no link" in run("document.getElementById('state').textContent"), "the reason")
-        wait(lambda: self.browser.badge() == "", "the mark gone")
+    def test_the_menu_says_what_it_could_not_take(self):
+        # Browsers speak no FTP, and nobody else does here.
+        for link, reason in (("javascript:void(0)", "no link"),
+                             ("ftp://127.0.0.1:9/file", "neither be handed over to idown nor saved")):
+            with self.subTest(link):
+                self.open(f"<a id=a href='{link}'>no file</a>")
+                self.browser.menu("#a")
+                wait(lambda: self.browser.badge() == "!", "the mark on the button")
+                with self.browser.extension_page("popup.html") as run:
+                    wait(lambda: reason in run("document.getElementById('state').textContent"), "the reason")
+                wait(lambda: self.browser.badge() == "", "the mark gone")
 
     def test_a_file_of_an_insecure_host_is_left_to_the_browser(self):
         # Whether it was linked from the page or came by a redirect.

@@ -21,7 +21,7 @@ const WARNING = '!'; // On the button: its popup tells the reason.
 const LOOKS = 2; // So many follow on one that finds no running download: one may be about to begin.
 
 const isChromium = api.downloads.onDeterminingFilename !== undefined;
-const isWeb = (url) => /^https?:/i.test(url ?? '') && URL.canParse(url);
+const isLink = (url) => /^(https?|ftp):/i.test(url ?? '') && URL.canParse(url);
 const withoutFragment = (url) => url.replace(/#.*/, '');
 const header = (headers, name) => headers?.find((field) => field.name.toLowerCase() === name)?.value;
 
@@ -137,9 +137,9 @@ async function cookies(url, { page, tab, frame, store }) {
  * page for its own origin, else the origin.
  */
 function referrer(url, page, policy) {
-  if (!isWeb(page) || policy === 'no-referrer') return undefined;
+  if (!isLink(page) || policy === 'no-referrer') return undefined;
   const [to, from] = [new URL(url), new URL(page)];
-  if (from.protocol === 'https:' && to.protocol === 'http:') return undefined;
+  if (from.protocol === 'https:' && to.protocol !== 'https:') return undefined;
   from.username = from.password = from.hash = '';
   if (to.origin !== from.origin) return policy === 'same-origin' ? undefined : `${from.origin}/`;
   return /^(strict-)?origin$/.test(policy) ? `${from.origin}/` : from.href;
@@ -216,8 +216,8 @@ async function confirm(token, request) {
 /** Has the browser download a file by itself, as the page that asked for it would. */
 async function save({ hops, isPrivate, store, page, policy }) {
   const { url } = repeatable(hops)[0];
-  // Chromium would put a private file among the others.
-  if (isChromium && isPrivate) return warn('notSaved');
+  // No browser speaks FTP, and Chromium would put a private file among the others.
+  if (url.startsWith('ftp:') || (isChromium && isPrivate)) return warn('notSaved');
   const from = referrer(url, page, policy);
   const headers = from ? [{ name: 'Referer', value: from }] : [];
   // Chromium takes none of these.
@@ -248,7 +248,7 @@ function pause({ id }) {
 const notePaused = () => api.storage.local.set({ paused: [...paused] });
 
 const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
-  isWeb(finalUrl) && !byExtensionId && danger === 'safe' && state === 'in_progress' && (!item.paused || paused.has(id));
+  isLink(finalUrl) && !byExtensionId && danger === 'safe' && state === 'in_progress' && (!item.paused || paused.has(id));
 
 /** What makes a repeated message of a download one task. */
 const tokenOf = async ({ id, startTime }) => `${await profile}-${id}-${Date.parse(startTime)}`;
@@ -414,7 +414,7 @@ if (!isChromium) {
 
 /** Hands links over that the browser has not asked for; what idown refuses the browser saves. */
 async function take(found, page, tab, frame) {
-  const links = new Map(found.filter(({ url }) => isWeb(url)).map(({ url, policy }) => [withoutFragment(url), policy]));
+  const links = new Map(found.filter(({ url }) => isLink(url)).map(({ url, policy }) => [withoutFragment(url), policy]));
   // Nothing to take, as on a video that has no address of its own.
   if (links.size === 0) warn('noLinks');
   const isPrivate = tab?.incognito ?? false;
@@ -440,7 +440,7 @@ api.runtime.onInstalled.addListener(async () => {
 
 api.contextMenus.onClicked.addListener(async (info, tab) => {
   const frame = info.frameId ?? 0;
-  const url = isWeb(info.linkUrl) ? info.linkUrl : (info.srcUrl ?? info.linkUrl);
+  const url = isLink(info.linkUrl) ? info.linkUrl : (info.srcUrl ?? info.linkUrl);
   const links = await tell(tab?.id, { do: 'links', url }, { frameId: frame });
   take(links ?? (url ? [{ url }] : []), info.frameUrl ?? info.pageUrl, tab, frame);
 });

@@ -5,7 +5,7 @@
   const TERM = 5000; // So long after a click a download may be its consequence, in milliseconds.
   let clicked = -Infinity;
   let named; // The link that was clicked last, and the name that it gives its file.
-  const isWeb = (url) => /^https?:/i.test(url ?? '');
+  const isLink = (url) => /^(https?|ftp):/i.test(url ?? '');
   const withoutFragment = (url) => url.replace(/#.*/, '');
   /** What a link, or else the page, says of the referrer; headers of the page cannot be seen here. */
   const policy = (link) =>
@@ -23,7 +23,7 @@
     if (!event.isTrusted || !api.runtime?.id) return;
     clicked = performance.now();
     if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (event.button !== 0 || !isWeb(link?.href)) return;
+    if (event.button !== 0 || !isLink(link?.href)) return;
     // A place in the page itself is no file.
     if (withoutFragment(link.href) === withoutFragment(location.href)) return;
     event.preventDefault();
