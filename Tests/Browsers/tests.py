@@ -466,6 +466,16 @@ class Cases(Steps):
             run("document.getElementById('test').click()")
             wait(lambda: "idown answers" in run(state), "an answer again")
 
+    def test_a_list_of_sites_that_is_full(self):
+        self.session.command("config", "browser-leave-hosts", ",".join(f"h{n:04}.org" for n in range(1024)))
+        try:
+            with self.browser.extension_page("options.html") as run:
+                run("document.getElementById('site').value = 'example.org'")
+                run("document.getElementById('add').requestSubmit()")
+                wait(lambda: "is full" in run("document.getElementById('state').textContent"), "the reason")
+        finally:
+            self.session.command("config", "browser-leave-hosts", "")
+
     @contextlib.contextmanager
     def private_click(self):
         page = self.site.page(f"/page{self.name[1:]}", f"<a id=a href={self.name}>the file</a>")
