@@ -355,8 +355,8 @@ package struct SettingsFile: Sendable {
         in bytes: [UInt8],
         _ lines: JSONLines
     ) throws(SettingsFailure) -> [String: JSONValue] {
-        // JSONDecoder would read these, too. An object begins with a sign of ASCII, which has a zero
-        // byte in them, behind a byte order mark if any.
+        // JSONDecoder would read these, too. An object begins with a character of ASCII, which has a
+        // zero byte in them, behind a byte order mark if any.
         if bytes.prefix(4).contains(0), bytes.contains(where: { $0 != 0 }) {
             throw .notUTF8(path: path)
         }

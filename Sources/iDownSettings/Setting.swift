@@ -193,7 +193,7 @@ extension Setting {
     /// Returns whether a text has no NUL, with which the system's calls would end it.
     private static func isText(_ text: String) -> Bool { !text.utf8.contains(0) }
 
-    /// What a value must be that the setting may not have, as in "BrowserHosts must be …".
+    /// Returns what a value must be where this one is not allowed: "BrowserHosts must be …".
     public func formMissed(by content: Content) -> String {
         guard kind == .sites || kind == .types, case .words(let words) = content,
             !Self.isShort(words)
