@@ -2,7 +2,6 @@
 
 import CLinux
 import Glibc
-import Synchronization
 
 // What the system tells about paths, file systems and this process.
 extension FileSystem {
@@ -71,35 +70,13 @@ extension FileSystem {
         return target
     }
 
-    /// Returns the umask: the permissions that new files of this process do not get;
-    /// proc_pid_status(5).
+    /// The umask: the permissions that new files of this process do not get; umask(2).
     ///
-    /// umask(2) can only read the value by changing it for all threads. If /proc does not tell the
-    /// umask, this returns 077, which withholds everything from other users.
-    package func umask() -> UInt32 {
-        knownUmask.withLock { known in
-            let umask = known ?? readUmask()
-            known = umask
-            return umask
-        }
-    }
-
-    private func readUmask() -> mode_t {
-        let strictest: mode_t = 0o077
-        guard let file = try? open("/proc/self/status", in: AT_FDCWD, flags: O_RDONLY) else {
-            return strictest
-        }
-        // The line follows the process name, which has at most 64 bytes.
-        var head = [UInt8](repeating: 0, count: 1024)
-        let count = head.withUnsafeMutableBytes { bytes in
-            (try? read(into: bytes, from: file.number, at: 0)) ?? 0
-        }
-        for line in head.prefix(count).split(separator: UInt8(ascii: "\n")) {
-            let text = String(decoding: line, as: UTF8.self)
-            guard text.hasPrefix("Umask:") else { continue }
-            let digits = text.dropFirst(6).drop { $0 == " " || $0 == "\t" }
-            return mode_t(digits, radix: 8).map { $0 & 0o777 } ?? strictest
-        }
-        return strictest
-    }
+    /// The call can only read the value by changing it for all threads. So it is made once, early, and
+    /// a file that another thread makes meanwhile is withheld from other users.
+    package static let umask: UInt32 = {
+        let umask = Glibc.umask(0o077)
+        _ = Glibc.umask(umask)
+        return umask
+    }()
 }

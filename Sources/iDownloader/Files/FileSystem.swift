@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 
 /// Makes the calls into the file system: all pass through ``call(_:on:_:)``.
 ///
@@ -10,12 +9,12 @@ import Synchronization
 package final class FileSystem: Sendable {
     let faults: FaultPlan?
     let observer: (any DiskObserver)?
-    /// The umask, read once because nothing changes it while the process runs; nil before that.
-    let knownUmask = Mutex<mode_t?>(nil)
 
     package init(faults: FaultPlan? = nil, observer: (any DiskObserver)? = nil) {
         self.faults = faults
         self.observer = observer
+        // Read before there are threads that make files.
+        _ = Self.umask
     }
 
     /// Makes one call that returns -1 and sets errno when it fails.

@@ -216,7 +216,7 @@ package final class PartFile: Sendable {
     /// The refusal of a file system without permissions is ignored.
     package func setFinalPermissions() throws(FileError) {
         do throws(FileError) {
-            let mode = 0o666 & ~fileSystem.umask()
+            let mode = 0o666 & ~FileSystem.umask
             _ = try fileSystem.call("fchmod") { fchmod(number, mode) }
         } catch {
             switch error.errno {

@@ -185,7 +185,7 @@ import iDownloader
         try await withFolder { folder throws in
             let part = try PartFile.create("a", in: folder)
             try part.setFinalPermissions()
-            #expect(try folder.status(of: "a.part")?.mode == 0o666 & ~FileSystem().umask())
+            #expect(try folder.status(of: "a.part")?.mode == 0o666 & ~FileSystem.umask)
         }
     }
 

@@ -49,7 +49,7 @@ import iDownTesting
         try await withTemporaryFolder { path throws in
             try judge(path + "/a").make(fileSystem: system)
             let status = try OpenFolder(path, fileSystem: system).status(of: "a")
-            #expect(status?.mode == 0o777 & ~system.umask())
+            #expect(status?.mode == 0o777 & ~FileSystem.umask)
         }
     }
 

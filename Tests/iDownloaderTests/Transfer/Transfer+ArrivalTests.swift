@@ -51,7 +51,7 @@ import iDownloader
         try await download { site, journal in
             expectComplete(Self.small, site, journal)
             #expect(journal.kinds == [.arrived, .completed])
-            #expect(site.permissions(of: "file.bin") == 0o666 & ~FileSystem().umask())
+            #expect(site.permissions(of: "file.bin") == 0o666 & ~FileSystem.umask)
         }
     }
 
