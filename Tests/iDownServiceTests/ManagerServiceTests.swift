@@ -443,7 +443,8 @@ import iDownloader
                 try await client.open([uri])
                 #expect(try await client.getTask(id) == before, "\(uri)")
             }
-            // This is the page's own download, by its URL and the name that it shows.
+            // This is the page's own download, by its URL and the name that it shows while it rests.
+            _ = try await client.pauseAll()
             #expect(try await client.addURL(page, options: options) != id)
             #expect(try await client.getTask(id) == before)
             #expect(try await client.taskCount() == 6)
