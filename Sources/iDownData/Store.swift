@@ -201,6 +201,8 @@ package final class Store: Sendable {
             let givenBack = try pool.writeWithoutTransaction { database in
                 let transaction = Transaction(database: database, ids: ids)
                 let (next, serial) = (try transaction.nextID(), try transaction.position().serial)
+                // A full disk may have room for the numbers only without the log.
+                _ = try? database.checkpoint(.truncate)
                 return Result {
                     try ids.setBound(to: next, reached: serial)
                     try transaction.keepNextID()

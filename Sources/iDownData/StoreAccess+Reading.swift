@@ -197,9 +197,11 @@ extension StoreAccess {
                 if let fileName, !fileName.utf8.elementsEqual((given ?? suggested).utf8) {
                     continue
                 }
-                // A transfer that runs, or whose answer is there, has its name from the server.
+                // A transfer that runs, or whose answer is there, has its name from the server. An
+                // answer that only offered a file gave none.
                 if fileName != nil, given == nil, let record = try task(id),
-                    record.state == .downloading || record.remote.isOnRecord
+                    record.state == .downloading
+                        || record.remote.isOnRecord && !record.remote.needsProof
                 {
                     continue
                 }

@@ -187,7 +187,8 @@ extension DownloadList.Batch {
         switch error.code {
         case .invalidURL, .unsupportedScheme, .fileExists: true
         case .storeFailed, .stopping: false
-        case _ where !hasCommonOptions: true
+        case _ where !hasCommonOptions || downloads.contains { !$0.options.keysOfOneFile.isEmpty }:
+            true
         // The limit is for the encoded form, in which a character may take three times its bytes.
         case .limitExceeded:
             downloads.contains { $0.url.utf8.count * 3 > Contract.maximumURLBytes }

@@ -73,7 +73,14 @@ struct ListedDownloads {
             }
         }
         let places = downloads.indices.filter { known[$0] == nil }
-        let held = Set(places.filter { continues(downloads[$0]) })
+        // No other entry with the URL of such a download may start it, either.
+        let continued = Set(places.filter { continues(downloads[$0]) }.map { downloads[$0].url })
+        let held = Set(
+            places.filter { place in
+                let download = downloads[place]
+                return continued.contains(download.url) && mayHold(download.options)
+            }
+        )
         let calls = places.map { place in
             var download = downloads[place]
             if held.contains(place) { download.options.paused = true }
@@ -100,11 +107,14 @@ struct ListedDownloads {
     /// It is not known which download a call with a token means.
     private func continues(_ download: NewDownload) -> Bool {
         let options = download.options
-        guard !unfinished.isEmpty, options.token == nil, options.paused != true else {
-            return false
-        }
+        guard !unfinished.isEmpty, mayHold(options) else { return false }
         return !EditOptions(of: options).dictionary.isEmpty
             && matches(download.url, options).contains { unfinished[$0.id] != nil }
+    }
+
+    /// Whether a call may first leave a download with these options paused.
+    private func mayHold(_ options: AddOptions) -> Bool {
+        options.token == nil && options.paused != true
     }
 
     /// Adds downloads; a single one with AddURL, whose errors do not name a place in the list.

@@ -246,6 +246,27 @@ struct ListFileTests {
         }
     }
 
+    @Test func `a download that a list names twice, once with options, starts with them`()
+        async throws
+    {
+        let server = try FaultServer.serving(ServedFile(TestContent(seed: 307, count: 1 << 10)))
+        defer { server.stop() }
+        try await withService { service in
+            let url = server.url("/a")
+            let id = try await service.add(url) { $0.paused = true }
+            let added = try await idown(
+                "add",
+                "-i",
+                "-",
+                in: service,
+                input: "\(url)\n  header=X: 1\n\(url)\n"
+            )
+            #expect(added.standardOutput == "\(id)\n\(id)", "\(added)")
+            try await service.waitForState("completed", of: id)
+            #expect(server.requests.allSatisfy { $0["X"] == "1" })
+        }
+    }
+
     @Test func `URLs with cookies of their own are added together or not at all`() async throws {
         try await withService { service in
             let cookies = ["a", "b"].map { "127.0.0.1\tFALSE\t/\($0)/\tFALSE\t0\tk\t\($0)\n" }

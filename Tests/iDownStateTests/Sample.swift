@@ -25,6 +25,16 @@ enum Sample {
         servesRanges: true
     )
 
+    /// The versions as answers with a type tell them.
+    static let offer = typed(remote)
+    static let otherOffer = typed(otherRemote)
+
+    private static func typed(_ version: RemoteVersion) -> RemoteVersion {
+        var version = version
+        version.mimeType = "application/octet-stream"
+        return version
+    }
+
     /// The task of the one file that the sample lists where it is a metalink.
     static let listedTasks = [8].compactMap { TaskID(rawValue: $0) }
 

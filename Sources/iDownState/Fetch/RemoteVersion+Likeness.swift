@@ -69,11 +69,12 @@ extension RemoteVersion {
     /// later answer is known as one.
     ///
     /// Any other version may come in its place, because there are no bytes of it. The version on
-    /// which idown and a browser have agreed stays.
+    /// which idown and a browser have agreed stays. An offer without a type tells no page from
+    /// other files.
     ///
     /// - Returns: whether it has become that version.
     mutating func takeOffer(_ offer: RemoteVersion) -> Bool {
-        guard needsProof || !isOnRecord else { return false }
+        guard !offer.mimeType.isEmpty, needsProof || !isOnRecord else { return false }
         self = offer
         needsProof = true
         return true

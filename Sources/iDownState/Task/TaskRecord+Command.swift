@@ -83,6 +83,7 @@ extension TaskRecord {
         case .completed: throw .invalidState(.cancel, .completed)
         }
         if file != nil { intent = .discard }
+        forgetOffer()
         return giveUp(wasDownloading, file == nil ? [.announce] : [.announce, .deletePartial])
     }
 

@@ -30,9 +30,15 @@ extension TaskRecord {
     private mutating func take(_ url: String, isSameOrigin: Bool) {
         request.take(url, isSameOrigin: isSameOrigin)
         if !isSameOrigin { hostHasAnswered = false }
+        forgetOffer()
         remote.needsProof = true
         remote.refusesRanges = false
         remote.dislikesIfRange = false
+    }
+
+    /// Forgets the version that an answer has offered, of which there is no file yet.
+    mutating func forgetOffer() {
+        if file == nil, remote.needsProof { remote = RemoteVersion() }
     }
 }
 

@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: [Situation.connecting, .paused])
     func `an answer without a file is recorded, and has to be proven`(situation: Situation) throws {
         var record = try situation.record()
-        for version in [Sample.remote, Sample.otherRemote] {
+        for version in [Sample.offer, Sample.otherOffer] {
             report(.answered(version), to: &record)
             var unproven = version
             unproven.needsProof = true
@@ -46,12 +46,32 @@ import Testing
         }
     }
 
+    @Test func `what an answer only offered is forgotten with its link, and by a cancel`() throws {
+        for endsByCancel in [false, true] {
+            var record = try Situation.paused.record()
+            report(.answered(Sample.offer), to: &record)
+            #expect(record.remote.isOnRecord)
+            if endsByCancel {
+                _ = try record.apply(.cancel)
+            } else {
+                _ = record.takeLink("http://example.org/other", isSameOrigin: true)
+            }
+            #expect(!record.remote.isOnRecord)
+        }
+    }
+
+    @Test func `an offer without a type is not recorded`() throws {
+        var record = try Situation.paused.record()
+        #expect(report(.answered(Sample.remote), to: &record).isEmpty)
+        #expect(!record.remote.isOnRecord)
+    }
+
     @Test func `a version that a browser has seen, or that has a file, stays`() throws {
         var record = try Situation.connecting.record()
         record.remote = Sample.remote
         for record in [record, try Situation.downloading.record()] {
             var after = record
-            #expect(report(.answered(Sample.otherRemote), to: &after).isEmpty)
+            #expect(report(.answered(Sample.otherOffer), to: &after).isEmpty)
             #expect(after == record)
         }
     }

@@ -87,7 +87,7 @@ struct Walk: Sendable {
         ]
         let more = record.segments.isEmpty ? Sample.half : Sample.total
         let reports: [TransferEvent] = [
-            .answered(Sample.otherRemote),
+            .answered(Sample.otherOffer),
             .opened(Sample.file, Sample.remote, keeping: record.segments),
             .opened(Sample.otherFile, Sample.otherRemote, keeping: SegmentMap()),
             .arrived(Sample.file, Sample.remote),
