@@ -74,12 +74,10 @@ struct ListedDownloads {
         }
         let places = downloads.indices.filter { known[$0] == nil }
         // No other entry with the URL of such a download may start it, either.
-        let continued = Set(places.filter { continues(downloads[$0]) }.map { downloads[$0].url })
+        let url = { (place: Int) in URLText(downloads[place].url)?.encoded }
+        let continued = Set(places.filter { continues(downloads[$0]) }.map(url))
         let held = Set(
-            places.filter { place in
-                let download = downloads[place]
-                return continued.contains(download.url) && mayHold(download.options)
-            }
+            places.filter { continued.contains(url($0)) && mayHold(downloads[$0].options) }
         )
         let calls = places.map { place in
             var download = downloads[place]
