@@ -1024,9 +1024,12 @@ class FirefoxTests(Cases, unittest.TestCase):
     def test_a_page_that_moves_on_while_its_file_is_held(self):
         file = self.serve(late=15)
         thanks = self.site.page(f"/thanks{self.name[1:]}", "Thank you.")
-        self.click_file(f"<a id=a href={{}} onclick=\"setTimeout(() => location = '{thanks}', 1000)\">the file</a>")
-        # Firefox drops the held response, and is asked to begin anew.
+        left = f"setTimeout(() => location = '{thanks}', 1000)"
+        self.click_file(f"<a id=a rel=noreferrer href={{}} onclick=\"{left}\">the file</a>")
+        # Firefox drops the held response, and is asked to begin anew, as the link wants it.
         self.expect_browser(file, requests=2)
+        for request in self.site.asked(self.name):
+            self.assertNotIn("Referer", request.headers)
 
     def test_a_request_from_before_the_script_of_the_extension_stays_with_firefox(self):
         """Nobody knows then whether the link tells no referrer."""

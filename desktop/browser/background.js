@@ -150,8 +150,9 @@ async function facts({ url, headers }, request) {
   const rank = (index) => (index === 0 ? '' : `;q=${Math.max(1, 10 - index) / 10}`);
   const told = (name) => header(headers, name);
   const isTold = headers?.length > 0;
+  const kept = isTold || url.startsWith('ftp:') ? told('cookie') : await cookies(url, request);
   return {
-    cookies: isTold ? told('cookie') : (await cookies(url, request)) || undefined,
+    cookies: kept || undefined,
     referrer: isTold ? told('referer') : (request.referrer ?? referrer(url, request.page, request.policy)) || undefined,
     'user-agent': told('user-agent') ?? navigator.userAgent,
     'accept-language':
@@ -215,10 +216,10 @@ async function confirm(token, request) {
 
 /** Has the browser download a file by itself, as the page that asked for it would. */
 async function save({ hops, isPrivate, store, page, policy }) {
-  const { url } = repeatable(hops)[0];
+  const { url, headers: sent } = repeatable(hops)[0];
   // No browser speaks FTP, and Chromium would put a private file among the others.
   if (url.startsWith('ftp:') || (isChromium && isPrivate)) return warn('notSaved');
-  const from = referrer(url, page, policy);
+  const from = sent ? header(sent, 'referer') : referrer(url, page, policy);
   const headers = from ? [{ name: 'Referer', value: from }] : [];
   // Chromium takes none of these.
   const options = isChromium ? { url } : { url, incognito: isPrivate, cookieStoreId: store, headers };
@@ -313,7 +314,8 @@ if (isChromium) {
   api.storage.local.get('paused').then(async ({ paused: all = [] }) => {
     const left = all.filter((id) => !paused.has(id));
     for (const id of left) paused.add(id);
-    for (const id of left) {
+    // All at once: each may have to wait for a service that hangs.
+    left.forEach(async (id) => {
       const [item] = await api.downloads.search({ id });
       if (item?.error === 'USER_CANCELED') {
         // The script that was lost has given it up to idown.
@@ -324,7 +326,7 @@ if (isChromium) {
         await withdraw(await tokenOf(item));
       }
       release({ id });
-    }
+    });
   });
   api.downloads.onCreated.addListener((item) => {
     if (asked.has(item.id) || !mayHold(item)) return;
@@ -344,9 +346,10 @@ if (isChromium) {
 // MARK: Firefox
 
 /**
- * Where a response is led to that idown has taken: nobody is asked for it.
+ * Where a response with cookies is led to that idown has taken: nobody is asked for it.
  *
  * Firefox stores the cookies of a response before it follows it, but not those of one that is cancelled.
+ * It also enters a link that it follows into its history.
  */
 const NOWHERE = '/taken-by-idown';
 
@@ -357,10 +360,12 @@ async function holdResponse(details) {
   const isOffered = isFile && details.method === 'GET' && details.statusCode === 200;
   const isTaken = isOffered && !(await isSandboxed(details)) && (await offerHeld(request));
   if (details.type === 'main_frame' && !isTaken) openers.delete(details.tabId);
-  return isTaken ? { redirectUrl: new URL(NOWHERE, details.url).href } : {};
+  if (!isTaken) return {};
+  if (!header(details.responseHeaders, 'set-cookie')) return giveUpResponse(details);
+  return { redirectUrl: new URL(NOWHERE, details.url).href };
 }
 
-/** Has Firefox drop a response that idown has taken, once it has stored the cookies of it. */
+/** Has Firefox drop a response that idown has taken. */
 function giveUpResponse({ type, tabId }) {
   if (type === 'main_frame' && openers.has(tabId)) closeEmpty(tabId);
   return { cancel: true };
@@ -405,8 +410,10 @@ async function closeEmpty(id) {
 if (!isChromium) {
   api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders']);
   api.webRequest.onHeadersReceived.addListener(holdResponse, filter, ['responseHeaders', 'blocking']);
-  // Where the page was left while its response was held, the browser cannot go on with it.
-  api.webRequest.onErrorOccurred.addListener(({ requestId: id }) => requests.get(id)?.isLeft && save(requests.get(id)), filter);
+  // Where the page was left while its response was held, the browser cannot go on with it. The error is
+  // another one where Firefox, its user or another extension has refused the file.
+  const onEnd = ({ requestId: id, error }) => error !== 'NS_ERROR_ABORT' && requests.get(id)?.isLeft && save(requests.get(id));
+  api.webRequest.onErrorOccurred.addListener(onEnd, filter);
   api.webRequest.onBeforeRequest.addListener(giveUpResponse, { ...filter, urls: [`*://*${NOWHERE}`] }, ['blocking']);
 }
 

@@ -5,6 +5,7 @@ export const api = globalThis.browser ?? chrome;
 
 const NAME = 'org.idown.browser';
 const VERSION = 1;
+const LONGEST = 64 * 1024; // The most that the host reads in one message, in bytes.
 const IDLE = 10_000; // The host ends when it was not asked for this long, in milliseconds.
 const AGAIN = 100; // Before a host or a service that was lost is asked again, in milliseconds.
 
@@ -45,8 +46,10 @@ function end(own) {
 }
 
 async function once(request, deadline) {
-  // The host has no answer to one of more than 64 KiB. No server takes so long a request either.
   const message = { version: VERSION, id: ++lastId, ...request };
+  if (new TextEncoder().encode(JSON.stringify(message)).length > LONGEST) {
+    throw failure('LimitExceeded', 'too long');
+  }
   clearTimeout(idle);
   const [own, start] = [connect(), Date.now()];
   let timer;
