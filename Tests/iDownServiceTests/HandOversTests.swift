@@ -213,6 +213,20 @@ import iDownTesting
         }
     }
 
+    @Test func `an answer that ends before its first byte is refused by what broke it`()
+        async throws
+    {
+        let server = try FaultServer(script: .init { _ in ServedFile(.small).cutOff(at: 0) })
+        defer { server.stop() }
+        try await withHub { hub in
+            let refusal = await #expect(throws: ServiceRefusal.self) {
+                try await handOver(server.url("/a.bin"), "t", to: hub)
+            }
+            guard case .disagreed(let text) = refusal else { return #expect(Bool(false)) }
+            #expect(text.hasPrefix("Server.Truncated: "), "\(text)")
+        }
+    }
+
     @Test func `an answer that comes too late leaves nothing, not even its number`() async throws {
         let gate = FaultServer.Gate()
         let server = try FaultServer(

@@ -371,6 +371,7 @@ final class Conversation {
         let hasReply = connection.hop.url.isFTP && outcome.status > 0
         if sink.head != nil || hasReply { attempt.noteAnswer(from: reach) }
         if attempt.controls.isStopped {
+            noteOffer(of: connection)
             await storage.keep(connection)
             throw .stopped
         }
@@ -382,6 +383,7 @@ final class Conversation {
         if judgement == nil {
             // The head was not judged yet: an empty file, a body that came at once, or no answer.
             guard outcome.result == .ok || !sink.kept.isEmpty else {
+                noteOffer(of: connection)
                 // Mirrors, and targets of a redirect that have brought nothing, are strangers.
                 let hasBrought = content.known.isFromElsewhere && !content.stored.isEmpty
                 let isHostKnown =
@@ -418,6 +420,16 @@ final class Conversation {
         case .begin, .resume, .compare, .prove, .check, nil:
             return try await concludeBody(of: connection, outcome)
         }
+    }
+
+    /// Keeps what a head offers whose body never came, so that a web page in a later answer is known
+    /// as one; a browser that waits for the answer has it still.
+    private func noteOffer(of connection: Connection) {
+        guard attempt.target.file == nil, !attempt.holdsAnswer, connection.sink.head != nil,
+            state(of: connection)?.judgement == nil,
+            case .begin(let version) = judgement(of: connection)
+        else { return }
+        attempt.fetch.content.know(version)
     }
 
     private func concludeBody(

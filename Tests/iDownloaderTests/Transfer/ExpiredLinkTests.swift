@@ -52,7 +52,7 @@ import iDownloader
     }
 
     /// What ends an attempt after the first answer and before there is a file.
-    enum Wait: CaseIterable, Sendable { case noRoom, noRoomForSmallFile, metered }
+    enum Wait: CaseIterable, Sendable { case noRoom, noRoomForSmallFile, metered, noByte }
 
     @Test(arguments: Wait.allCases)
     func `a page is not stored where the file had to wait before it was made`(wait: Wait)
@@ -66,6 +66,7 @@ import iDownloader
         try await withServer({ request in
             switch request.number {
             case 1 where wait == .noRoom: [.head("200 OK", huge), .text("x"), .stall]
+            case 1 where wait == .noByte: ServedFile(content).cutOff(at: 0)
             case 2: Self.page
             default: ServedFile(content).answer(to: request)
             }
@@ -88,6 +89,35 @@ import iDownloader
                 // What is a file is one all the same, also another one.
                 try await site.run(journal)
                 expectComplete(content, site, journal)
+            }
+        }
+    }
+
+    @Test func `a page is not stored where the file was paused before its first byte`()
+        async throws
+    {
+        let sent = Gate()
+        let fields = Sample.file.fieldsOfAnswer + [("Content-Length", "\(Sample.content.count)")]
+        try await withServer({ request in
+            switch request.number {
+            case 1: [.head("200 OK", fields), .open(sent), .stall]
+            case 2: Sample.file.answer(to: request)
+            default: Self.page
+            }
+        }) { server in
+            try await withSite { site in
+                let journal = try site.task(server.url("/file.bin"))
+                let transfer = try site.start(journal)
+                await sent.waitUntilOpen()
+                // The thread that reads this answer has read the head before.
+                try await site.run(site.task(server.url("/other.bin"), id: 2))
+                try journal.apply(.pause)
+                transfer.stop()
+                await transfer.ended()
+                #expect(journal.record.remote.total == Sample.content.count)
+                try await site.run(journal)
+                #expect(journal.record.failure?.code == .serverForbidden)
+                #expect(site.files == ["other.bin"])
             }
         }
     }
