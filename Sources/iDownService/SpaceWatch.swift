@@ -15,7 +15,7 @@ final class SpaceWatch {
     /// Looks at full disks at that interval; nil while no task waits for a disk.
     private(set) var watch: Task<Void, Never>?
     private var hasNewHold = false
-    private var measures: [String: Task<Void, Never>] = [:]
+    private(set) var measures: [String: Task<Void, Never>] = [:]
 
     init(interval: Duration) { self.interval = interval }
 
@@ -25,8 +25,10 @@ final class SpaceWatch {
         let directory = record.request.directory
         if measures[directory] == nil {
             measures[directory] = Task {
-                await measure([directory], in: coordinator)
+                let hasRoomAgain = await measure([directory], in: coordinator).hasRoomAgain
                 measures[directory] = nil
+                // An earlier look kept the task from starting.
+                if hasRoomAgain { await letGo(in: coordinator) }
             }
         }
         hasNewHold = true
@@ -34,7 +36,8 @@ final class SpaceWatch {
         watch = Task {
             repeat {
                 guard (try? await coordinator.time.sleep(for: interval)) != nil else { break }
-            } while await letGo(in: coordinator)
+                hasNewHold = false
+            } while await letGo(in: coordinator) || hasNewHold
             fullDirectories = []
             watch = nil
             // Tasks that were passed over because of the full disk, but never held, may start now.
@@ -50,15 +53,15 @@ final class SpaceWatch {
     /// Releases the held tasks that fit.
     ///
     /// - Returns: whether any task still waits.
+    @discardableResult
     private func letGo(in coordinator: isolated Coordinator) async -> Bool {
-        hasNewHold = false
         let held = try? await coordinator.store.read { snapshot in
             try snapshot.held(by: .space).compactMap { try? snapshot.task($0) }
         }
         // The list cannot be read now: look again later.
         guard let held else { return true }
         let directories = fullDirectories.union(held.map(\.request.directory))
-        let (measured, stuck) = await measure(directories, in: coordinator)
+        let (measured, stuck, _) = await measure(directories, in: coordinator)
         // Tasks on a disk that does not answer would only hang, and take slots from others.
         let askable = held.filter { !stuck.contains($0.request.directory) }
         let released = SpacePolicy.released(askable, into: measured)
@@ -68,18 +71,19 @@ final class SpaceWatch {
                 released.map { ($0, .released) }
             }
         }
-        return released.count < held.count || hasNewHold
+        return released.count < held.count
     }
 
     /// Measures free space, and updates the folders with less than the reserve.
     ///
-    /// - Returns: the free space of the folders where it is known, and the folders whose disk does
-    ///   not answer.
-    @discardableResult
+    /// - Returns: the free space of the folders where it is known, the folders whose disk does not
+    ///   answer, and whether one that was full is not any more.
     private func measure(
         _ directories: Set<String>,
         in coordinator: isolated Coordinator
-    ) async -> (free: [String: (device: UInt64, bytes: Int64)], stuck: Set<String>) {
+    ) async -> (
+        free: [String: (device: UInt64, bytes: Int64)], stuck: Set<String>, hasRoomAgain: Bool
+    ) {
         var measured: [String: (device: UInt64, bytes: Int64)] = [:]
         var stuck: Set<String> = []
         var stuckDevices: Set<UInt64> = []
@@ -98,13 +102,13 @@ final class SpaceWatch {
             }
             measured[directory] = space
             if let space, space.bytes < SpacePolicy.reserve {
-                fullDirectories.insert(directory)
+                noteFull(directory)
             } else if fullDirectories.remove(directory) != nil {
                 hasRoomAgain = true
             }
         }
         // Tasks that were passed over for lack of room, but never held, get no other notice of it.
         if hasRoomAgain { coordinator.fillSlots() }
-        return (measured, stuck)
+        return (measured, stuck, hasRoomAgain)
     }
 }

@@ -75,6 +75,30 @@ import iDownloader
         }
     }
 
+    @Test func `who is added or tried anew on a disk that was full has it looked at at once`()
+        async throws
+    {
+        let server = try Self.server()
+        defer { server.stop() }
+        try await withHub(spaceInterval: .seconds(3600)) { hub in
+            let files = hub.files
+            await hub.coordinator.look { $0.space.noteFull(files) }
+            let small = try await hub.add(server.url("/small"))
+            try await hub.announced.wait(for: small, .completed)
+            // No disk has room for this one, so that it waits on after its try.
+            let large = try await hub.add(server.url("/huge"))
+            try await hub.announced.wait(for: large, hold: "space")
+            try await soon("the look for the held task") {
+                await hub.coordinator.look { $0.space.measures.isEmpty }
+            }
+            await hub.coordinator.look { $0.space.noteFull(files) }
+            try await hub.coordinator.carryOut(.retry, on: large)
+            try await soon("the second request for the large file") {
+                server.requests.count { $0.path == "/huge" } == 2
+            }
+        }
+    }
+
     @Test func `what waited for room when the service ended is tried anew`() async throws {
         let server = try FaultServer.serving(ServedFile(.large))
         defer { server.stop() }
