@@ -17,20 +17,13 @@ struct AnnouncementQueue {
         case reply(Reply)
     }
 
-    /// A reply that is sent after the signals about what its call has changed.
-    private struct Fence {
-        var missing: Int
-        let reply: Reply
-    }
-
     private var entries: [TaskID: TaskNews] = [:]
     /// What is to be told, in order; a task whose entry is gone has nothing to tell.
     private var order = Lane<Item>()
-    /// The tasks that replies wait for, told first so that no reply waits for other changes.
+    /// The tasks that replies wait for, each group with its reply behind it.
+    ///
+    /// They are told before everything else, so that no reply waits for other changes.
     private var hastened = Lane<Item>()
-    private var fences: [Int: Fence] = [:]
-    private var fencesByTask: [TaskID: [Int]] = [:]
-    private var lastFence = 0
     /// How many signals for many tasks wait.
     ///
     /// Nothing overtakes them, because they would then tell older news.
@@ -79,12 +72,10 @@ struct AnnouncementQueue {
             order.append(.reply(reply))
             return true
         }
-        let missing = Set(ids.filter(contains))
-        guard !missing.isEmpty else { return false }
-        lastFence += 1
-        fences[lastFence] = Fence(missing: missing.count, reply: reply)
-        for id in missing { fencesByTask[id, default: []].append(lastFence) }
-        for id in ids where missing.contains(id) { hastened.append(.task(id)) }
+        let untold = ids.filter(contains)
+        guard !untold.isEmpty else { return false }
+        for id in untold { hastened.append(.task(id)) }
+        hastened.append(.reply(reply))
         return true
     }
 
@@ -102,24 +93,12 @@ struct AnnouncementQueue {
         return entries.removeValue(forKey: id)
     }
 
-    /// Takes out the replies that waited for a task, once it has been told of.
-    mutating func takeReplies(for id: TaskID) -> [Reply] {
-        var replies: [Reply] = []
-        for number in fencesByTask.removeValue(forKey: id) ?? [] {
-            fences[number]?.missing -= 1
-            guard let fence = fences[number], fence.missing == 0 else { continue }
-            fences[number] = nil
-            replies.append(fence.reply)
-        }
-        return replies
-    }
-
     /// Empties the queue, because there is no client to tell.
     ///
     /// - Returns: the replies that were held back.
     mutating func removeAll() -> [Reply] {
-        var replies = fences.sorted { $0.key < $1.key }.map(\.value.reply)
-        while let item = order.takeFirst() {
+        var replies: [Reply] = []
+        while let item = takeFirst() {
             if case .reply(let reply) = item { replies.append(reply) }
         }
         self = AnnouncementQueue()

@@ -250,9 +250,7 @@ package actor BusAnnouncer: Announcing {
     private func send(_ item: AnnouncementQueue.Item) {
         switch item {
         case .task(let id):
-            guard let news = queue.takeNews(of: id) else { return }
-            send(news)
-            for reply in queue.takeReplies(for: id) { reply() }
+            if let news = queue.takeNews(of: id) { send(news) }
         case .many(let many): send(many)
         case .reply(let reply): reply()
         }
