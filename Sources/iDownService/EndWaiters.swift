@@ -13,16 +13,17 @@ final class EndWaiters {
     typealias End = TaskState.Kind?
 
     /// The calls of one client for one task.
-    private struct Line: Hashable {
-        let task: TaskID
-        let client: String
+    private struct Calls {
+        /// The application from a sandbox that the client belongs to, or nil.
+        let application: String?
+        /// The numbers of the calls, the oldest first.
+        var numbers: [Int] = []
     }
 
     private let limits: (client: Int, all: Int)
-    private let waiters = Waiters<Line, Result<End, any Error>>()
-    /// The clients that wait for each task, each with the application from a sandbox that it belongs
-    /// to, or nil.
-    private var clients: [TaskID: [String: String?]] = [:]
+    private let waiters = Waiters<TaskID, Result<End, any Error>>()
+    /// The calls for each task by client; each call removes itself when it is over.
+    private var pending: [TaskID: [String: Calls]] = [:]
     /// For how many tasks each client waits, and each application with all of its clients.
     private var shares: [String: Int] = [:]
     /// How many pairs of a client and a task have waiting calls.
@@ -37,7 +38,7 @@ final class EndWaiters {
     /// Returns how a task ended, after waiting for the end if need be.
     ///
     /// - Returns: how it ended.
-    /// - Throws: what ``wait(for:client:of:as:in:)`` throws; `ServiceRefusal.noSuchTask`.
+    /// - Throws: what ``wait(for:client:of:in:)`` throws; `ServiceRefusal.noSuchTask`.
     func end(
         of task: TaskID,
         for client: String,
@@ -53,17 +54,8 @@ final class EndWaiters {
             // A change that was carried out meanwhile may have ended the task: read it again.
         } while seen != ends
         try coordinator.refuseWhileStopping()
-        let number = makeNumber()
-        return try await withTaskCancellationHandler {
-            try await wait(for: task, client: client, of: application, as: number, in: coordinator)
-        } onCancel: {
-            coordinator.post { $0.endWaiters.cancel(number, task, for: client) }
-        }
+        return try await wait(for: task, client: client, of: application, in: coordinator)
     }
-
-    /// Returns a number for a call that is about to wait; ``cancel(_:_:for:)`` finds the call by
-    /// it.
-    func makeNumber() -> Int { waiters.makeNumber() }
 
     /// Waits for the end of a task.
     ///
@@ -71,7 +63,6 @@ final class EndWaiters {
     ///   - task: the task.
     ///   - client: the client that calls.
     ///   - application: the application from a sandbox that the client belongs to; nil for others.
-    ///   - number: from ``makeNumber()``.
     ///   - coordinator: the owner.
     /// - Returns: how it ended.
     /// - Throws: `ServiceRefusal.limitExceeded`, also if a newer call of the client for this task
@@ -81,25 +72,27 @@ final class EndWaiters {
         for task: TaskID,
         client: String,
         of application: String? = nil,
-        as number: Int,
         in coordinator: isolated Coordinator
     ) async throws -> End {
-        let line = Line(task: task, client: client)
-        let others = waiters.numbers(for: line)
-        if others.isEmpty {
+        var own = pending[task]?[client] ?? Calls(application: application)
+        if own.numbers.isEmpty {
             try check(client, application)
             for case let name? in [client, application] { shares[name, default: 0] += 1 }
             count += 1
-            clients[task, default: [:]].updateValue(application, forKey: client)
-        } else if others.count >= Contract.waitsForOneTask {
-            let most = Contract.waitsForOneTask
+        }
+        let most = Contract.waitsForOneTask
+        if own.numbers.count >= most {
             let refusal = ServiceRefusal.limitExceeded(
                 "A newer call of Wait took the place of this one: at most \(most) of one"
                     + " client wait for one task."
             )
-            waiters.release(others[0], of: line, with: .failure(refusal))
+            waiters.release(own.numbers.removeFirst(), of: task, with: .failure(refusal))
         }
-        guard let end = await waiters.wait(for: line, as: number, in: coordinator) else {
+        let number = waiters.makeNumber()
+        own.numbers.append(number)
+        pending[task, default: [:]][client] = own
+        defer { forget(number, task, client) }
+        guard let end = await waiters.wait(for: task, as: number, in: coordinator) else {
             throw CancellationError()
         }
         return try end.get()
@@ -120,7 +113,7 @@ final class EndWaiters {
 
     /// Returns how many calls of a client wait for a task.
     func calls(of client: String, for task: TaskID) -> Int {
-        waiters.numbers(for: Line(task: task, client: client)).count
+        pending[task]?[client]?.numbers.count ?? 0
     }
 
     /// Notes the end of a task, if the change is one, so that calls which just read its state read
@@ -145,7 +138,7 @@ final class EndWaiters {
         // A private task leaves the list when it completes.
         let end =
             isGone && (state != .completed || change.before?.state.kind == .completed) ? nil : state
-        guard clients[id] != nil else { return }
+        guard pending[id] != nil else { return }
         await coordinator.afterSignals(of: id) { $0.endWaiters.end(id, end, through: last) }
     }
 
@@ -156,34 +149,21 @@ final class EndWaiters {
     ///   - end: how it ended.
     ///   - last: the number of the last call that the end answers.
     func end(_ task: TaskID, _ end: End, through last: Int = .max) {
-        for client in clients[task, default: [:]].keys {
-            let line = Line(task: task, client: client)
-            waiters.release(line, through: last, with: .success(end))
-            forget(line)
-        }
-    }
-
-    /// Ends the wait of a call that was cancelled.
-    func cancel(_ number: Int, _ task: TaskID, for client: String) {
-        let line = Line(task: task, client: client)
-        waiters.release(number, of: line, with: nil)
-        forget(line)
+        waiters.release(task, through: last, with: .success(end))
     }
 
     /// Ends all waits, because the service ends.
-    func stop() {
-        (clients, shares, count) = ([:], [:], 0)
-        waiters.releaseAll(with: .failure(ServiceRefusal.stopping))
-    }
+    func stop() { waiters.releaseAll(with: .failure(ServiceRefusal.stopping)) }
 
-    /// Forgets that a client waits for a task, if no call of it does any more.
-    private func forget(_ line: Line) {
-        guard waiters.numbers(for: line).isEmpty,
-            let application = clients[line.task]?.removeValue(forKey: line.client)
-        else { return }
-        if clients[line.task]?.isEmpty == true { clients[line.task] = nil }
+    /// Forgets a call that is over, and that its client waits if it was the last one.
+    private func forget(_ number: Int, _ task: TaskID, _ client: String) {
+        guard var own = pending[task]?[client] else { return }
+        own.numbers.removeAll { $0 == number }
+        pending[task]?[client] = own.numbers.isEmpty ? nil : own
+        guard own.numbers.isEmpty else { return }
+        if pending[task]?.isEmpty == true { pending[task] = nil }
         count -= 1
-        for case let name? in [line.client, application] {
+        for case let name? in [client, own.application] {
             let left = shares[name, default: 1] - 1
             shares[name] = left > 0 ? left : nil
         }

@@ -52,19 +52,16 @@ final class Verifications {
         let number = waiters.makeNumber()
         if readings[id] == nil { begin(record, in: coordinator) }
         readings[id]?.callers.updateValue(application, forKey: number)
-        let result = await withTaskCancellationHandler {
-            await waiters.wait(for: id, as: number, in: coordinator)
-        } onCancel: {
-            coordinator.post { $0.verifications.cancel(number, of: id) }
+        defer { leave(number, id) }
+        guard let result = await waiters.wait(for: id, as: number, in: coordinator) else {
+            throw CancellationError()
         }
-        guard let result else { throw CancellationError() }
         return try result.get()
     }
 
-    /// Ends a call that was cancelled, and its reading if it was the last call.
-    private func cancel(_ number: Int, of id: TaskID) {
+    /// Ends a reading if the call that leaves was the last one that waits for it.
+    private func leave(_ number: Int, _ id: TaskID) {
         readings[id]?.callers.removeValue(forKey: number)
-        waiters.release(number, of: id, with: nil)
         if readings[id]?.callers.isEmpty == true { readings[id]?.work.cancel() }
     }
 

@@ -21,23 +21,23 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
         return lastNumber
     }
 
-    /// Returns the numbers of the calls that wait for a key, the oldest first.
-    func numbers(for key: Key) -> [Int] { lines[key, default: []].map(\.number) }
-
     /// Waits until the key is released.
     ///
     /// - Parameters:
     ///   - key: the key to wait for.
-    ///   - number: from ``makeNumber()``; nil takes a new one.
+    ///   - number: from ``makeNumber()``, for a call that waits no longer once it is cancelled; nil is
+    ///     a call that goes on, because what it changes depends on the end of its wait.
     ///   - limit: the longest wait; nil waits for ever.
     ///   - coordinator: the owner.
-    /// - Returns: the value that the key was released with; nil where `limit` was over first.
+    /// - Returns: the value that the key was released with; nil where `limit` was over, or the call
+    ///   cancelled, first.
     func wait(
         for key: Key,
         as number: Int? = nil,
         atMost limit: Duration? = nil,
         in coordinator: isolated Coordinator
     ) async -> Value? {
+        let goesOn = number == nil
         let number = number ?? makeNumber()
         let timer = limit.map { limit in
             Task {
@@ -46,8 +46,16 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
             }
         }
         defer { timer?.cancel() }
-        return await withCheckedContinuation { continuation in
-            lines[key, default: []].append(Waiter(number: number, continuation: continuation))
+        // What is posted runs on the coordinator's executor, too.
+        nonisolated(unsafe) let waiters = self
+        return await withTaskCancellationHandler {
+            // A closure that does not hold the coordinator would leave its executor.
+            await withCheckedContinuation(isolation: coordinator) { continuation in
+                lines[key, default: []].append(Waiter(number: number, continuation: continuation))
+            }
+        } onCancel: {
+            guard !goesOn else { return }
+            coordinator.post { _ in waiters.release(number, of: key, with: nil) }
         }
     }
 
@@ -66,7 +74,7 @@ final class Waiters<Key: Hashable & Sendable, Value: Sendable> {
     /// - Parameters:
     ///   - number: the number of the call.
     ///   - key: the key that the call waits for.
-    ///   - value: what the call gets; nil means that its time limit is over.
+    ///   - value: what the call gets; nil means that it waits no longer.
     func release(_ number: Int, of key: Key, with value: Value?) {
         guard let place = lines[key]?.firstIndex(where: { $0.number == number }) else { return }
         let waiter = lines[key]?.remove(at: place)

@@ -225,18 +225,6 @@ extension Coordinator {
         _ application: String?,
         _ task: TaskID
     ) async throws -> TaskState.Kind? {
-        let waiters = waits.waiters
-        let number = waiters.makeNumber()
-        return try await withTaskCancellationHandler {
-            try await waiters.wait(
-                for: task,
-                client: client,
-                of: application,
-                as: number,
-                in: self
-            )
-        } onCancel: {
-            post { _ in waits.waiters.cancel(number, task, for: client) }
-        }
+        try await waits.waiters.wait(for: task, client: client, of: application, in: self)
     }
 }
