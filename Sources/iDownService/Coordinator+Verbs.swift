@@ -21,23 +21,11 @@ extension Coordinator {
         await finish(command, on: [id])
     }
 
-    /// Changes a task's place in the queue; returns once the change is durable.
-    package func setPriority(_ priority: Int32, of id: TaskID) async throws {
-        var edit = TaskEdit()
-        edit.priority = priority
-        try await decide(on: id) { [edit] record throws(Refusal) in try record.edit(edit) }
-    }
-
-    /// Limits a task's bytes a second, 0 for no limit; returns once the change is durable.
-    package func setSpeedLimit(of id: TaskID, to limit: Int64) async throws {
-        try await decide(on: id) { record throws(Refusal) in try record.limitSpeed(to: limit) }
-    }
-
-    /// Limits a task's connections, nil for the service's setting; returns once the change is
+    /// Changes what a task's properties set, in whatever state it is; returns once the change is
     /// durable.
-    package func setConnections(of id: TaskID, to number: Int?) async throws {
+    package func set(_ edit: TaskEdit, of id: TaskID) async throws {
         try await decide(on: id) { record throws(Refusal) in
-            try record.limitConnections(to: number)
+            try record.edit(edit, inAnyState: true)
         }
     }
 

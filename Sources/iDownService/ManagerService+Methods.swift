@@ -140,17 +140,15 @@ extension ManagerService {
         let id = try taskID(id)
         // Only the user's own programs may set properties, even those of tasks.
         try await permit(call)
-        try await afterEarlierChanges(of: id) {
-            switch (property, value) {
-            case (.priority, .int32(let priority)):
-                try await coordinator.setPriority(priority, of: id)
-            case (.speedLimit, .uint64(let limit)):
-                try await coordinator.setSpeedLimit(of: id, to: Int64(clamping: limit))
-            case (.maxConnections, .uint32(let count)):
-                try await coordinator.setConnections(of: id, to: count == 0 ? nil : Int(count))
-            default: break
-            }
+        var edit = TaskEdit()
+        switch (property, value) {
+        case (.priority, .int32(let priority)): edit.priority = priority
+        case (.speedLimit, .uint64(let limit)): edit.speedLimit = Int64(clamping: limit)
+        case (.maxConnections, .uint32(let count)):
+            edit.connections = .some(count == 0 ? nil : Int(count))
+        default: break
         }
+        try await afterEarlierChanges(of: id) { try await coordinator.set(edit, of: id) }
     }
 
     /// Waits until a task is completed, failed, cancelled or removed, and returns the word for

@@ -454,7 +454,7 @@ import iDownloader
             try await hub.waitForCommits()
             // The end of the first move and the second edit share the next commit.
             commit.holdNext()
-            let busy = Task.immediate { try await coordinator.setSpeedLimit(of: another, to: 1) }
+            let busy = Task.immediate { try await coordinator.set(another) { $0.speedLimit = 1 } }
             try await commit.reached()
             disk.release()
             try await soon("the end of the move") {

@@ -55,8 +55,8 @@ import iDownTesting
             ]
             await hold.reached.waitUntilOpen()
             let mark = hub.announced.all.count
-            try await hub.coordinator.setPriority(7, of: ids[2])
-            try await hub.coordinator.setPriority(7, of: ids[2])
+            try await hub.coordinator.set(ids[2]) { $0.priority = 7 }
+            try await hub.coordinator.set(ids[2]) { $0.priority = 7 }
             let told = hub.announced.all.dropFirst(mark).filter { $0.id == ids[2] }
             #expect(told.count == 1)
             #expect(try await hub.record(ids[2])?.priority == 7)

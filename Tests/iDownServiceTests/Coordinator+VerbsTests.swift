@@ -33,16 +33,16 @@ import iDownloader
             try await soon("the file of task \(id)") {
                 try await hub.record(id)?.file != nil
             }
-            try await hub.coordinator.setSpeedLimit(of: id, to: 1)
+            try await hub.coordinator.set(id) { $0.speedLimit = 1 }
             #expect(try await hub.record(id)?.speedLimit == 1)
             #expect(hub.announced.last(of: id)?.record.speedLimit == 1)
             let told = hub.announced.all.count { $0.id == id }
             // What it is already is not told again.
-            try await hub.coordinator.setSpeedLimit(of: id, to: 1)
+            try await hub.coordinator.set(id) { $0.speedLimit = 1 }
             #expect(hub.announced.all.count { $0.id == id } <= told + 1)
             hub.engine.setSpeedLimit(0)
             #expect(await hub.coordinator.running[id]?.live.bytes == 0)
-            try await hub.coordinator.setSpeedLimit(of: id, to: 0)
+            try await hub.coordinator.set(id) { $0.speedLimit = 0 }
             try await hub.announced.wait(for: id, .completed)
             #expect(hub.holds(.small, as: "a"))
             #expect(server.requests.count == 1)
@@ -60,7 +60,7 @@ import iDownloader
             let id = try await hub.add(server.url("/a"))
             try await hub.arrival(of: 1, for: id)
             for (number, shown) in [(3, 3), (1, 1), (2, 2)] as [(Int?, Int)] {
-                try await hub.coordinator.setConnections(of: id, to: number)
+                try await hub.coordinator.set(id) { $0.connections = .some(number) }
                 #expect(try await hub.record(id)?.request.connections == number)
                 #expect(hub.announced.last(of: id)?.record.request.connections == number)
                 try await soon("\(shown) connections") {
@@ -69,9 +69,9 @@ import iDownloader
             }
             // What it is already is not told again.
             let told = hub.announced.all.count { $0.id == id }
-            try await hub.coordinator.setConnections(of: id, to: 2)
+            try await hub.coordinator.set(id) { $0.connections = .some(2) }
             #expect(hub.announced.all.count { $0.id == id } <= told + 1)
-            try await hub.coordinator.setConnections(of: id, to: nil)
+            try await hub.coordinator.set(id) { $0.connections = .some(nil) }
             #expect(try await hub.record(id)?.request.connections == nil)
             hub.engine.setSpeedLimit(0)
             try await hub.announced.wait(for: id, .completed)
@@ -87,22 +87,22 @@ import iDownloader
             let id = try await hub.add(server.url("/a"), isPaused: true)
             faults.failNext()
             await #expect(throws: StoreFailure.self) {
-                try await hub.coordinator.setSpeedLimit(of: id, to: 1)
+                try await hub.coordinator.set(id) { $0.speedLimit = 1 }
             }
             #expect(try await hub.record(id)?.speedLimit == 0)
             faults.failNext()
             await #expect(throws: StoreFailure.self) {
-                try await hub.coordinator.setConnections(of: id, to: 1)
+                try await hub.coordinator.set(id) { $0.connections = .some(1) }
             }
             #expect(try await hub.record(id)?.request.connections == nil)
             try await hub.coordinator.carryOut(.resume, on: id)
             try await hub.announced.wait(for: id, .completed)
             let unknown = try #require(TaskID(rawValue: 99))
             await #expect(throws: ServiceRefusal.noSuchTask("99")) {
-                try await hub.coordinator.setSpeedLimit(of: unknown, to: 1)
+                try await hub.coordinator.set(unknown) { $0.speedLimit = 1 }
             }
             await #expect(throws: ServiceRefusal.noSuchTask("99")) {
-                try await hub.coordinator.setConnections(of: unknown, to: 1)
+                try await hub.coordinator.set(unknown) { $0.connections = .some(1) }
             }
         }
     }

@@ -400,7 +400,7 @@ import iDownTesting
             var edit = TaskEdit()
             (edit.whenDone, edit.connections, edit.retryFor) = (.some(.open), .some(2), 60)
             try await hub.coordinator.edit(id, edit)
-            try await hub.coordinator.setConnections(of: id, to: 3)
+            try await hub.coordinator.set(id) { $0.connections = .some(3) }
             #expect(try await hub.add(server.url("/1.bin")) == id)
             #expect(await hub.coordinator.look { $0.slots.openAnswers } == 1)
             // The host asks another task to leave it alone, and then the slot becomes free.

@@ -125,6 +125,13 @@ extension Coordinator {
         edit.url = url.text
         try await self.edit(id, edit)
     }
+
+    /// Sets properties of a task.
+    func set(_ id: TaskID, _ change: @Sendable (inout TaskEdit) -> Void) async throws {
+        var edit = TaskEdit()
+        change(&edit)
+        try await set(edit, of: id)
+    }
 }
 
 extension Logger {

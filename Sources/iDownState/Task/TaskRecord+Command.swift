@@ -20,22 +20,6 @@ extension TaskRecord {
         }
     }
 
-    /// Changes the task's speed limit, in bytes a second; 0 for no limit.
-    package mutating func limitSpeed(to limit: Int64) throws(Refusal) -> [Effect] {
-        guard intent != .remove else { throw .gone }
-        guard limit != speedLimit else { return [] }
-        speedLimit = limit
-        return [.persist, .limitSpeed(limit), .announce]
-    }
-
-    /// Changes the most connections at once, 1…16; nil uses the service's setting.
-    package mutating func limitConnections(to number: Int?) throws(Refusal) -> [Effect] {
-        guard intent != .remove else { throw .gone }
-        guard number != request.connections else { return [] }
-        request.connections = number
-        return [.persist, .limitConnections(number), .announce]
-    }
-
     private mutating func pause() throws(Refusal) -> [Effect] {
         switch state {
         case .waiting:

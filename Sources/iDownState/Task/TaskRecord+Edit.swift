@@ -19,15 +19,17 @@ extension TaskRecord {
     /// - Parameters:
     ///   - edit: the new values.
     ///   - isSameOrigin: whether the new URL has the scheme, host and port of the old one.
+    ///   - inAnyState: whether the edit holds in every state, as that of a property does.
     /// - Returns: the effects; none where the task already has these values.
     /// - Throws: as ``check(_:)``; `publishing` where the task may already be completed; `deleting`
     ///   and `moving` while the file is being deleted or moved.
     package mutating func edit(
         _ edit: TaskEdit,
-        isSameOrigin: Bool = true
+        isSameOrigin: Bool = true,
+        inAnyState: Bool = false
     ) throws(Refusal) -> [Effect] {
         guard intent != .remove else { throw .gone }
-        let options = edit.options
+        let options = inAnyState ? [] : edit.options
         // These two options mean the same before and after a publication.
         let lasting: [TaskEdit.Option] = [.priority, .whenDone]
         // Of a file that may have its name already nobody would compare these any more.

@@ -61,7 +61,7 @@ extension Simulation {
         case ..<12: startAll()
         case 12:
             let priority = Int32(roll(3))
-            call(id) { try await $0.setPriority(priority, of: id) }
+            call(id) { try await $0.set(id) { $0.priority = priority } }
         case 13:
             guard let number = clients.tasks[id].flatMap({ Self.number(in: $0.url) }),
                 // Behind another URL validators tell nothing, and two blocks escape the windows.

@@ -303,11 +303,11 @@ import Testing
         let before = try situation.record()
         var after = before
         guard situation != .removing else {
-            #expect(throws: Refusal.gone) { try after.limitSpeed(to: 7) }
+            #expect(throws: Refusal.gone) { try after.set { $0.speedLimit = 7 } }
             return
         }
-        #expect(try after.limitSpeed(to: 7) == [.persist, .limitSpeed(7), .announce])
-        #expect(try after.limitSpeed(to: 7).isEmpty)
+        #expect(try after.set { $0.speedLimit = 7 } == [.persist, .limitSpeed(7), .announce])
+        #expect(try after.set { $0.speedLimit = 7 }.isEmpty)
         var expected = before
         expected.speedLimit = 7
         #expect(after == expected)
@@ -320,16 +320,22 @@ import Testing
         let before = try situation.record()
         var after = before
         guard situation != .removing else {
-            #expect(throws: Refusal.gone) { try after.limitConnections(to: 7) }
+            #expect(throws: Refusal.gone) { try after.set { $0.connections = .some(7) } }
             return
         }
-        #expect(try after.limitConnections(to: 7) == [.persist, .limitConnections(7), .announce])
-        #expect(try after.limitConnections(to: 7).isEmpty)
+        #expect(
+            try after.set { $0.connections = .some(7) } == [
+                .persist, .limitConnections(7), .announce,
+            ]
+        )
+        #expect(try after.set { $0.connections = .some(7) }.isEmpty)
         var expected = before
         expected.request.connections = 7
         #expect(after == expected)
         #expect(
-            try after.limitConnections(to: nil) == [.persist, .limitConnections(nil), .announce]
+            try after.set { $0.connections = .some(nil) } == [
+                .persist, .limitConnections(nil), .announce,
+            ]
         )
         #expect(after.request.connections == nil)
     }
@@ -382,5 +388,14 @@ import Testing
         _ = try record.apply(.cancel)
         #expect(record.failure == Sample.missing)
         #expect(record.file == Sample.file)
+    }
+}
+
+extension TaskRecord {
+    /// Sets properties.
+    fileprivate mutating func set(_ change: (inout TaskEdit) -> Void) throws(Refusal) -> [Effect] {
+        var edit = TaskEdit()
+        change(&edit)
+        return try self.edit(edit, inAnyState: true)
     }
 }
