@@ -28,40 +28,16 @@ extension Coordinator {
             return ((count: changes.count, stopped: stopped, publishing: publishing), changes)
         }
         await finish(command, on: outcome.stopped)
-        let count = outcome.count
-        return try await count + carryOutLater(command, on: outcome.publishing, isRest: count > 0)
-    }
-
-    /// Carries out a verb on tasks that refused it because their files may be getting their names.
-    ///
-    /// Most of these tasks are completed then. But an attempt that has just begun first checks what
-    /// an earlier one left, and goes on downloading if that was no complete file.
-    ///
-    /// - Parameters:
-    ///   - command: the verb.
-    ///   - ids: the tasks.
-    ///   - isRest: whether other tasks have changed already; errors are then logged and not thrown.
-    /// - Returns: how many tasks it changed.
-    /// - Throws: what keeps it from changing any.
-    private func carryOutLater(
-        _ command: Command,
-        on ids: [TaskID],
-        isRest: Bool
-    ) async throws -> Int {
-        var count = 0
-        for id in ids {
-            do {
-                count += try await carryOut(command, on: [id])
-            } catch ServiceRefusal.noSuchTask {
-                // The task was removed meanwhile.
-            } catch ServiceRefusal.stopping where isRest || count > 0 {
-                break
-            } catch {
-                guard isRest || count > 0 else { throw error }
-                log.warning("a task could not be changed with the others: \(error)")
-            }
+        guard !outcome.publishing.isEmpty else { return outcome.count }
+        // Most of these are completed soon. But an attempt that has just begun first checks what an
+        // earlier one left, and goes on downloading if that was no complete file.
+        do {
+            let rest = try await carryOut(command, on: outcome.publishing, isRest: true)
+            return outcome.count + rest.changed
+        } catch  where outcome.count > 0 {
+            log.warning("some tasks could not be changed with the others: \(error)")
+            return outcome.count
         }
-        return count
     }
 
     /// Carries out a verb on a selection, and passes over tasks that cannot take it.
@@ -69,23 +45,24 @@ extension Coordinator {
     /// - Returns: how many tasks it changed.
     /// - Throws: `ServiceRefusal.noSuchTask` if a task does not exist; nothing has changed then.
     package func carryOut(_ command: Command, on ids: [TaskID]) async throws -> Int {
-        try await carryOut(command, on: ids, sparingFinishedBut: nil).changed
+        try await carryOut(command, on: ids, isRest: false).changed
     }
 
-    /// Carries out a verb on a selection, but spares finished tasks that are not meant.
+    /// Carries out a verb on a selection, or on the rest of one that has changed in part.
     ///
     /// - Parameters:
     ///   - command: The verb.
     ///   - ids: The selection.
-    ///   - meant: The finished tasks that are meant; nil for all.
+    ///   - isRest: Whether other tasks have changed already: tasks that are gone are passed over.
+    ///   - meant: The finished tasks that are meant, the others are spared; nil for all.
     /// - Returns: how many tasks it changed, and the finished ones that it spared.
     /// - Throws: what ``carryOut(_:on:)`` throws.
     func carryOut(
         _ command: Command,
         on ids: [TaskID],
-        sparingFinishedBut meant: Set<TaskID>?
+        isRest: Bool,
+        sparingFinishedBut meant: Set<TaskID>? = nil
     ) async throws -> (changed: Int, spared: [TaskID]) {
-        var publishing: [TaskID] = []
         var hangs = false
         // Wait for files that are just getting their names, but only for a short time.
         for round in 0..<3 {
@@ -95,17 +72,23 @@ extension Coordinator {
             let time = meant == nil ? command.replyTime : .inOrder
             let stuck = slots.stuckTasks
             let outcome = try await commit(answering: time) { transaction in
-                try transaction.select(ids, for: command, meant, stuck, mayPassOver: mayPassOver)
+                try transaction.select(
+                    ids,
+                    for: command,
+                    meant,
+                    stuck,
+                    isRest: isRest,
+                    mayPassOver: mayPassOver
+                )
             }
-            publishing = outcome.publishing
-            guard !publishing.isEmpty else {
+            guard !outcome.publishing.isEmpty else {
                 await finish(command, on: outcome.changed)
                 return (outcome.changed.count, outcome.spared)
             }
-            for id in publishing where !hangs {
+            for id in outcome.publishing where !hangs {
                 hangs = await publications.end(of: id, in: self) == .hangs
             }
-            if !hangs { hangs = await !publications.settle(Set(publishing), in: self) }
+            if !hangs { hangs = await !publications.settle(Set(outcome.publishing), in: self) }
         }
         return (0, [])
     }
@@ -154,6 +137,7 @@ extension Transaction {
         for command: Command,
         _ meant: Set<TaskID>?,
         _ stuck: Set<TaskID>,
+        isRest: Bool,
         mayPassOver: Bool
     ) throws -> (Selection, [Change]) {
         var selection = Selection()
@@ -162,7 +146,8 @@ extension Transaction {
         for id in ids where seen.insert(id).inserted {
             do {
                 guard let before = try task(id), before.intent != .remove else {
-                    throw ServiceRefusal.noSuchTask(id.description)
+                    guard isRest else { throw ServiceRefusal.noSuchTask(id.description) }
+                    continue
                 }
                 if before.mustSettle(before: command, onStuckDisk: stuck.contains(id)) {
                     selection.publishing.append(id)

@@ -66,22 +66,16 @@ final class Trashing {
                 try coordinator.refuseWhileStopping()
             }
             do {
+                // A task may have been removed by another call since the first look.
                 let outcome = try await coordinator.carryOut(
                     .remove,
                     on: left,
+                    isRest: true,
                     sparingFinishedBut: trashed
                 )
                 removed += outcome.changed
                 // Tasks that finished meanwhile move their files to the trash as well.
                 left = outcome.spared
-            } catch ServiceRefusal.noSuchTask where isRest || !trashed.isEmpty || removed > 0 {
-                // A task was removed by another call. Files have moved already, so go on with the
-                // other tasks.
-                var present: [TaskID] = []
-                for id in left where (try? await coordinator.task(id)) != nil {
-                    present.append(id)
-                }
-                left = present
             } catch ServiceRefusal.stopping where isRest || !trashed.isEmpty || removed > 0 {
                 // A disk took longer than the end of the service waits.
                 return removed
