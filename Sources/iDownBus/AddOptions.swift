@@ -90,7 +90,7 @@ extension AddOptions {
     /// The options that the service accepts.
     static let table = OptionTable<AddOptions>([
         .init("directory", \.directory),
-        .init("filename", \.filename, fileName),
+        .init("filename", \.filename),
         .init("paused", \.paused),
         .init("priority", \.priority),
         .init("connections", \.connections, within: Contract.connections),
@@ -112,8 +112,8 @@ extension AddOptions {
 
     /// Decodes the options of a call.
     ///
-    /// The folder, the mirrors and the digest are not checked here, because only the service knows
-    /// what it accepts.
+    /// The folder, the name, the mirrors and the digest are not checked here, because only the
+    /// service knows what it accepts.
     ///
     /// - Throws: `InvalidOption` or `LimitExceeded`. The text names the key and what it allows, but
     ///   never repeats the value.
@@ -147,30 +147,7 @@ extension AddOptions {
 
     // MARK: The rules for values
 
-    /// The longest file name of common file systems, 255 bytes, without room for ` (99)` and
-    /// `.part`.
-    private static let maximumFileNameBytes = 244
-
     private static let tokenBytes = 1...255
-
-    private static func fileName(_ option: OptionName, _ name: String) throws(ManagerError)
-        -> String
-    {
-        let (count, most) = (name.utf8.count, maximumFileNameBytes)
-        guard count <= most else {
-            throw option.refusal("must have at most \(most) bytes, not \(count)")
-        }
-        let isElement =
-            !name.isEmpty && !name.utf8.contains(UInt8(ascii: "/"))
-            && name.utf8.first != UInt8(ascii: ".")
-            && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
-        guard isElement else {
-            throw option.refusal(
-                "must be one name without slashes, a leading dot or control characters"
-            )
-        }
-        return name
-    }
 
     private static func mirrors(
         _ name: OptionName,

@@ -220,7 +220,7 @@ private struct Option {
                 text: \.fileName
             ) { text, options in
                 options.filename = text
-                return true
+                return (try? FileName(option: text)) != nil
             }.with { $0.isRare = false },
             Option(
                 "checksum",

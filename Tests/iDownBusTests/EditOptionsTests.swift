@@ -70,7 +70,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("filename", .string("")), ("filename", .string(".a")), ("connections", .uint32(17)),
+            ("connections", .uint32(17)),
             ("priority", .uint32(1)), ("on-existing", .string("")), ("url", .uint32(1)),
             ("when-done", .string("run")), ("expected-size", .int64(0)), ("mirrors", .string("")),
             ("referrer", .string("a\nb")), ("headers", [String]().busValue),

@@ -230,9 +230,10 @@ import iDownloader
     }
 
     @Test func `a name that no file can have is InvalidOption`() async {
-        for name in [".hidden", "a/b", "..", "a\u{7}", ""] {
+        for name in [".hidden", "a/b", "..", "a\u{7}", "", String(repeating: "a", count: 245)] {
             let error = await refusal(of: ["http://e.org/"]) { $0.filename = name }
             #expect(error?.code == .invalidOption, "\(name)")
+            #expect(error?.message.hasPrefix("filename must ") == true, "\(name)")
         }
     }
 

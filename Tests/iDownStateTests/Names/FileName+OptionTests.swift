@@ -2,7 +2,6 @@
 
 import Testing
 import iDownState
-import iDownloader
 
 @Suite struct FileNameOptionTests {
     @Test(arguments: ["a", "a.iso", "-rf", "a b", "Ünï.tar.gz", "👩‍👧.png", "CON", "a:b", "x."])

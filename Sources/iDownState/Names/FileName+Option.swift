@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import iDownState
-
 /// Why a name that a client asked for is refused: the contract's `InvalidOption`.
 package struct NameRefusal: Error, Hashable, Sendable {
     /// What is wrong and what would be right, for people.
@@ -18,6 +16,11 @@ extension FileName {
     ///   - limit: the longest name in bytes that the file system takes.
     /// - Throws: the reason why the name is refused.
     package init(option text: String, limit: Int = 255) throws(NameRefusal) {
+        // First, because a text may have any length.
+        let room = Self.room(within: limit)
+        guard text.utf8.count <= room else {
+            throw NameRefusal(message: "filename must have at most \(room) bytes.")
+        }
         guard text.contains(where: { $0 != " " }) else {
             throw NameRefusal(message: "filename must not be empty or of blanks alone.")
         }
@@ -35,10 +38,6 @@ extension FileName {
                 message: "filename must not contain control characters, line separators or bidi"
                     + " marks."
             )
-        }
-        let room = Self.room(within: limit)
-        guard text.utf8.count <= room else {
-            throw NameRefusal(message: "filename must have at most \(room) bytes.")
         }
         self.init(trusted: text)
     }
