@@ -15,9 +15,9 @@ import iDownloader
 final class HandOverCalls {
     /// The calls with one token.
     private struct Calls {
+        /// Hands the download over, for all of these calls; or takes it back after them.
+        var work: Task<(id: TaskID, isNew: Bool), any Error>
         var count = 0
-        /// Whether one of these calls made the hand-over provisional.
-        var isNew = false
         /// Whether one of these calls got its answer.
         var isAnswered = false
     }
@@ -53,44 +53,48 @@ final class HandOverCalls {
         _ answer: Answer<String>,
         in service: isolated ManagerService
     ) async {
-        let (token, coordinator) = (options.download.token ?? "", service.coordinator)
+        let (token, time) = (options.download.token ?? "", service.coordinator.time)
         let key = Array(token.utf8)
-        var rest: Duration { max(.zero, deadline - coordinator.time.now) }
-        tokens[key, default: Calls()].count += 1
-        var isGone = false
-        let late = ServiceRefusal.disagreed("The answer would come too late.")
+        var rest: Duration { max(.zero, deadline - time.now) }
         do {
             try await service.permit(call)
-            let wish = try await wish(url, options, within: rest, in: service)
-            if let proxy = options.proxy, !service.engine.goesThrough(proxy, to: url) {
-                throw ServiceRefusal.disagreed("idown would go past the browser's proxy.")
+        } catch {
+            return answer(.failure(error))
+        }
+        let work =
+            tokens[key]?.work
+            ?? Task { [rest] in
+                let wish = try await wish(url, options, within: rest, in: service)
+                return try await service.coordinator.handOver(
+                    wish,
+                    token: token,
+                    seen: SeenAnswer(options),
+                    until: deadline
+                )
             }
-            let seen = SeenAnswer(options)
-            let work = Task {
-                try await coordinator.handOver(wish, token: token, seen: seen, until: deadline)
-            }
+        tokens[key, default: Calls(work: work)].count += 1
+        var isGone = false
+        do {
+            // A disk may be slow. A hand-over that it stores later is taken back.
             guard let result = await withTimeLimit(rest, { await work.result }) else {
-                // The disk is slow. A hand-over that it stores later is taken back.
-                answer(.failure(late))
-                if (try? await work.value)?.isNew == true { tokens[key]?.isNew = true }
-                return await leave(token, isGone: false, in: service)
+                throw Self.late
             }
-            let (id, isNew) = try result.get()
-            if isNew { tokens[key]?.isNew = true }
+            let id = try result.get().id
             let isThere = await withTimeLimit(rest) { await !call.isForNobody }
             isGone = isThere == false
-            guard isThere == true, rest > .zero else { throw late }
+            guard isThere == true, rest > .zero else { throw Self.late }
             answer(.success(id.description))
             // The bus handles messages in order: once it answers this query, it has the answer
             // above.
-            let isSent = await withTimeLimit(rest) { await call.isForNobody } != nil
-            if isSent { tokens[key]?.isAnswered = true }
-            await leave(token, isGone: !isSent, in: service)
+            isGone = await withTimeLimit(rest) { await call.isForNobody } == nil
+            if !isGone { tokens[key]?.isAnswered = true }
         } catch {
             answer(.failure(error))
-            await leave(token, isGone: isGone, in: service)
         }
+        await leave(token, isGone: isGone, in: service)
     }
+
+    private static let late = ServiceRefusal.disagreed("The answer would come too late.")
 
     /// Ends a call, and takes the hand-over back if this was its last call and none got an answer.
     ///
@@ -100,15 +104,24 @@ final class HandOverCalls {
     ///   - service: the owner.
     private func leave(_ token: String, isGone: Bool, in service: isolated ManagerService) async {
         let key = Array(token.utf8)
-        guard var calls = tokens[key] else { return }
-        calls.count -= 1
-        tokens[key] = calls.count > 0 ? calls : nil
-        guard calls.count == 0, calls.isNew, !calls.isAnswered else { return }
-        do {
-            try await service.coordinator.takeBackHandOver(token, forEver: isGone)
-        } catch {
-            service.log.warning("a hand-over could not be taken back: \(ManagerError(error))")
+        let isNew = (try? await tokens[key]?.work.value)?.isNew == true
+        tokens[key]?.count -= 1
+        guard let calls = tokens[key], calls.count == 0 else { return }
+        if isNew, !calls.isAnswered {
+            // A new call with the token waits for the end of this, and is refused then.
+            let work = Task { () async throws -> (id: TaskID, isNew: Bool) in
+                do {
+                    try await service.coordinator.takeBackHandOver(token, forEver: isGone)
+                } catch {
+                    let error = ManagerError(error)
+                    service.log.warning("a hand-over could not be taken back: \(error)")
+                }
+                throw Self.late
+            }
+            tokens[key]?.work = work
+            _ = await work.result
         }
+        if tokens[key]?.count == 0 { tokens[key] = nil }
     }
 
     /// Returns the task to store for a hand-over.
@@ -132,6 +145,9 @@ final class HandOverCalls {
         }
         guard var task = judged?.first else {
             throw ServiceRefusal.disagreed("The folder for downloads does not answer.")
+        }
+        if let proxy = options.proxy, !service.engine.goesThrough(proxy, to: url) {
+            throw ServiceRefusal.disagreed("idown would go past the browser's proxy.")
         }
         task.request.onExisting = options.download.onExisting == .fail ? .fail : .rename
         task.request.usesStoredLogins = false

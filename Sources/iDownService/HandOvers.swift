@@ -32,12 +32,8 @@ final class HandOvers {
     ///
     /// Keys are the bytes of tokens, as in the store: as texts, two Unicode forms are equal.
     private let words = Waiters<[UInt8], Result<Journal.FirstWord, ServiceRefusal>>()
-    /// The tokens whose first answer is awaited, with the hosts that are asked.
-    ///
-    /// The host is nil for a token that is looked up, held or taken back. `results` has further
-    /// calls with these tokens.
+    /// The hosts that are asked, by the tokens whose first answer is awaited.
     private var asking: [[UInt8]: Origin?] = [:]
-    private let results = Waiters<[UInt8], Result<TaskID, any Error>>()
     /// The transfers of provisional tasks, which wait with their answers open.
     private var held: [TaskID: (start: HeadStart, isSeen: Bool)] = [:]
     /// Confirms hand-overs whose time is over; idle while none is provisional.
@@ -59,6 +55,8 @@ final class HandOvers {
     /// Asks for the file that a browser is about to get, and keeps the task as provisional if the
     /// answer is the same.
     ///
+    /// Of the calls with one token only one is here at a time: ``HandOverCalls`` joins them.
+    ///
     /// - Parameters:
     ///   - wish: the future task.
     ///   - token: the token of the hand-over.
@@ -75,37 +73,12 @@ final class HandOvers {
         in coordinator: isolated Coordinator
     ) async throws -> (id: TaskID, isNew: Bool) {
         try coordinator.refuseWhileStopping()
-        let key = Array(token.utf8)
-        if asking.keys.contains(key) {
-            let rest = deadline - coordinator.time.now
-            let result = await results.wait(for: key, atMost: rest, in: coordinator)
-            guard let result else { throw ServiceRefusal.disagreed(Self.overdue) }
-            return (try result.get(), false)
-        }
-        asking.updateValue(nil, forKey: key)
-        let result: Result<(id: TaskID, isNew: Bool), any Error>
-        do {
-            result = .success(try await agree(wish, token, seen, deadline, in: coordinator))
-        } catch {
-            result = .failure(error)
-        }
-        asking.removeValue(forKey: key)
-        results.release(key, with: result.map(\.id))
-        return try result.get()
-    }
-
-    private func agree(
-        _ wish: NewTask,
-        _ token: String,
-        _ seen: SeenAnswer,
-        _ deadline: TimeAndChance.Instant,
-        in coordinator: isolated Coordinator
-    ) async throws -> (id: TaskID, isNew: Bool) {
         let known = try await coordinator.store.readNow { try $0.handOvers.find(token) }
         if let known { return (try known.taskID, false) }
         try checkPlaces(for: wish.request.origin, in: coordinator)
         let key = Array(token.utf8)
-        asking[key] = .some(wish.request.origin)
+        asking.updateValue(wish.request.origin, forKey: key)
+        defer { asking.removeValue(forKey: key) }
         try check(wish, in: coordinator)
         let id = try await coordinator.commit(answering: .first) { transaction in
             (try transaction.makeID(), [])
@@ -128,7 +101,7 @@ final class HandOvers {
             let confirmAt = coordinator.time.date.advanced(by: Self.term)
             // A Confirm in the same commit takes the transfer from there.
             held[id] = (start, seen.status != nil)
-            asking.updateValue(nil, forKey: key)
+            asking.removeValue(forKey: key)
             try await coordinator.commit(answering: .first) { [record] transaction in
                 // The hand-over may have been withdrawn meanwhile.
                 if let other = try transaction.handOvers.find(token) { _ = try other.taskID }
@@ -155,7 +128,7 @@ final class HandOvers {
 
     /// Leaves a download to the browser while as many wait as may, in all or for its host.
     private func checkPlaces(for origin: Origin?, in coordinator: isolated Coordinator) throws {
-        let open = asking.values.count { $0 != nil } + held.count + coordinator.slots.openAnswers
+        let open = asking.count + held.count + coordinator.slots.openAnswers
         guard open < Self.most else {
             throw ServiceRefusal.limitExceeded(
                 "At most \(Self.most) downloads that were handed over wait at once. Try again in a"
@@ -287,13 +260,6 @@ final class HandOvers {
         forEver: Bool,
         in coordinator: isolated Coordinator
     ) async throws {
-        // A new call with the token waits for the end of this, as for a first answer.
-        let key = Array(token.utf8)
-        asking.updateValue(nil, forKey: key)
-        defer {
-            asking.removeValue(forKey: key)
-            results.release(key, with: .failure(ServiceRefusal.disagreed(Self.overdue)))
-        }
         let id: TaskID? = try await coordinator.commit(answering: .first) { transaction in
             guard case .provisional(let id, _) = try transaction.handOvers.find(token) else {
                 return (nil, [])
