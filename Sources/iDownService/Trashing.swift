@@ -36,35 +36,20 @@ final class Trashing {
             coordinator.noteEnd()
         }
         for id in ids { _ = try await coordinator.task(id) }
-        var removed = 0
-        // A list that cannot be written keeps few tasks whose files are in the trash already.
-        for first in stride(from: 0, to: ids.count, by: Self.most) {
-            // What the end of the service would leave undone is not begun.
-            if first > 0, coordinator.isStopping { break }
-            let group = Array(ids[first..<min(first + Self.most, ids.count)])
-            let isRest = removed > 0
-            removed += try await removeGroup(group, dataHome, isRest: isRest, in: coordinator)
-        }
-        return removed
-    }
-
-    /// The most tasks whose files move before the tasks leave the list.
-    private static let most = 100
-
-    private func removeGroup(
-        _ ids: [TaskID],
-        _ dataHome: String,
-        isRest: Bool,
-        in coordinator: isolated Coordinator
-    ) async throws -> Int {
-        var (left, trashed, removed) = (ids, Set<TaskID>(), 0)
-        repeat {
+        var (rest, left, trashed, removed) = (ids[...], [TaskID](), Set<TaskID>(), 0)
+        while !left.isEmpty || !rest.isEmpty {
+            if left.isEmpty {
+                // What the end of the service would leave undone is not begun.
+                if rest.startIndex > 0, coordinator.isStopping { break }
+                // A list that cannot be written keeps few tasks whose files are in the trash.
+                (left, trashed) = (Array(rest.prefix(Self.most)), [])
+                rest = rest.dropFirst(Self.most)
+            }
             let kept = await move(left, dataHome, &trashed, in: coordinator)
             left.removeAll(where: kept.contains)
+            let hasChanged = removed > 0 || !trashed.isEmpty
             // Nothing has changed: the caller may try again.
-            if left.isEmpty, trashed.isEmpty, removed == 0, !isRest {
-                try coordinator.refuseWhileStopping()
-            }
+            if left.isEmpty, !hasChanged { try coordinator.refuseWhileStopping() }
             do {
                 // A task may have been removed by another call since the first look.
                 let outcome = try await coordinator.carryOut(
@@ -76,12 +61,10 @@ final class Trashing {
                 removed += outcome.changed
                 // Tasks that finished meanwhile move their files to the trash as well.
                 left = outcome.spared
-            } catch ServiceRefusal.stopping where isRest || !trashed.isEmpty || removed > 0 {
+            } catch ServiceRefusal.stopping where hasChanged {
                 // A disk took longer than the end of the service waits.
                 return removed
-            } catch let failure as StoreFailure
-                where failure != .closed && (isRest || !trashed.isEmpty)
-            {
+            } catch let failure as StoreFailure where failure != .closed && hasChanged {
                 let files = trashed.isEmpty ? "" : ", and files of others are in the trash"
                 throw ManagerError(
                     .storeFailed,
@@ -89,9 +72,12 @@ final class Trashing {
                         + " already\(files)."
                 )
             }
-        } while !left.isEmpty
+        }
         return removed
     }
+
+    /// The most tasks whose files move before the tasks leave the list.
+    private static let most = 100
 
     /// Moves the files of the finished tasks to the trash.
     ///
@@ -106,10 +92,6 @@ final class Trashing {
         for id in Set(ids).subtracting(trashed).sorted() {
             guard var record = try? await coordinator.task(id).record, record.state == .completed
             else { continue }
-            guard !coordinator.isStopping else {
-                kept.insert(id)
-                continue
-            }
             // Only the end of a rename tells which file goes.
             while record.isMoving,
                 await coordinator.moves.end(of: id, in: coordinator) != nil,
@@ -117,7 +99,7 @@ final class Trashing {
             {
                 record = moved
             }
-            guard !record.isMoving else {
+            guard !record.isMoving, !coordinator.isStopping else {
                 kept.insert(id)
                 continue
             }
