@@ -30,14 +30,15 @@ extension OptionChecker {
                 "Open takes at most \(Self.mostMetalinks) metalinks, not \(metalinks)."
             )
         }
-        var listed: [Int: [Metalink.File]] = [:]
-        var count = opened.count - metalinks
-        for (index, item) in opened.enumerated() {
-            guard case .metalink(let path, let place) = item else { continue }
-            let files = try await metalink(at: path, place).files
-            listed[index] = files
-            count += files.count
-            guard count <= Contract.maximumURLs else {
+        var tasks: [NewTask] = []
+        for item in opened {
+            switch item {
+            case .reference(let reference, let isUsersOwn):
+                tasks.append(task(for: reference, isUsersOwn: isUsersOwn))
+            case .metalink(let path, let place):
+                tasks += Self.tasks(for: try await metalink(at: path, place).files)
+            }
+            guard tasks.count <= Contract.maximumURLs else {
                 throw ManagerError(
                     .limitExceeded,
                     "Open adds at most \(Contract.maximumURLs) downloads at once."
@@ -45,19 +46,7 @@ extension OptionChecker {
             }
         }
         // The folder is created last, when everything else is known to be valid.
-        return try await tasks(with: AddOptions()) { directory in
-            opened.enumerated().flatMap { index, item in
-                switch item {
-                case .reference(let reference, let isUsersOwn):
-                    var request = TaskRequest(url: reference.text, directory: directory)
-                    request.usesStoredLogins = isUsersOwn && owner == nil
-                    request.owner = owner
-                    return [NewTask(request: request)]
-                case .metalink:
-                    return Self.tasks(for: listed[index] ?? [], in: directory)
-                }
-            }
-        }
+        return try await finished(consume tasks, with: AddOptions())
     }
 
     /// Reads a local metalink, checks the options, creates the folder, and returns the tasks.
@@ -83,18 +72,14 @@ extension OptionChecker {
                     + ". Take such files out of the metalink, or add the URLs of the others."
             )
         }
-        return try await tasks(with: options) { directory in
-            Self.tasks(for: metalink.files, in: directory).map { task in
-                var task = task
-                task.isUsersOwn = true
-                return task
-            }
-        }
+        var tasks = Self.tasks(for: metalink.files)
+        for index in tasks.indices { tasks[index].isUsersOwn = true }
+        return try await finished(consume tasks, with: options)
     }
 
-    private static func tasks(for files: [Metalink.File], in directory: String) -> [NewTask] {
+    private static func tasks(for files: [Metalink.File]) -> [NewTask] {
         files.map { file in
-            let file = ListedFile(file, into: directory)
+            let file = ListedFile(file, into: "")
             return NewTask(request: file.request, pieces: file.pieces)
         }
     }

@@ -34,16 +34,12 @@ struct OptionChecker: Sendable {
     /// With `isList`, an error names the position of a URL, even of the only one.
     func judge(_ urls: [String], _ options: AddOptions, isList: Bool) async throws -> [NewTask] {
         var references = try await Self.references(urls, isList)
-        return try await tasks(with: options) { directory in
-            // Each URL is freed once its task is there, since a call may bring 60 MB of them.
-            references.reverse()
-            var tasks: [NewTask] = []
-            tasks.reserveCapacity(references.count)
-            while let reference = references.popLast() {
-                tasks.append(task(for: reference, in: directory))
-            }
-            return tasks
-        }
+        // Each URL is freed once its task is there, since a call may bring 60 MB of them.
+        references.reverse()
+        var tasks: [NewTask] = []
+        tasks.reserveCapacity(references.count)
+        while let reference = references.popLast() { tasks.append(task(for: reference)) }
+        return try await finished(consume tasks, with: options)
     }
 
     /// Checks downloads that each have options of their own, and returns their tasks.
@@ -67,7 +63,8 @@ struct OptionChecker: Sendable {
             let place = NewDownload.name(ofPlace: index)
             let path = download.options.directory ?? downloadDirectory
             do {
-                var wish = task(for: reference, in: folders[Array(path.utf8)] ?? path)
+                var wish = task(for: reference)
+                wish.request.directory = folders[Array(path.utf8)] ?? path
                 try await apply(values, isPaused: download.options.paused, to: &wish)
                 wish.token = download.options.token
                 wish.place = place
@@ -144,10 +141,12 @@ struct OptionChecker: Sendable {
         return values
     }
 
-    private func task(for reference: URLReference, in directory: String) -> NewTask {
-        var request = TaskRequest(url: reference.text, directory: directory)
+    /// Returns the task for a URL, whose folder is not known yet; `isUsersOwn` tells whether the user
+    /// chose the URL.
+    func task(for reference: URLReference, isUsersOwn: Bool = true) -> NewTask {
+        var request = TaskRequest(url: reference.text, directory: "")
         // A sandboxed application must not use the logins that the user has stored.
-        request.usesStoredLogins = owner == nil
+        request.usesStoredLogins = isUsersOwn && owner == nil
         request.owner = owner
         return NewTask(request: request)
     }
@@ -171,16 +170,12 @@ struct OptionChecker: Sendable {
         }
     }
 
-    /// Checks the options that apply to every task, creates the folder, and applies the options.
+    /// Checks the options that apply to every task, creates the folder, and applies both.
     ///
-    /// - Parameters:
-    ///   - options: the options as the client gave them.
-    ///   - make: makes the tasks; called with the folder, its links resolved.
-    /// - Returns: the tasks, with the options applied to each.
     /// - Throws: `ManagerError`, or what is wrong with the folder.
-    func tasks(
-        with options: AddOptions,
-        _ make: (_ directory: String) -> [NewTask]
+    func finished(
+        _ tasks: consuming [NewTask],
+        with options: AddOptions
     ) async throws -> [NewTask] {
         try checkWhenDone(options)
         let values = try Self.values(of: options)
@@ -190,8 +185,8 @@ struct OptionChecker: Sendable {
         } else {
             directory = try await prepared(options.directory)
         }
-        var tasks = make(directory)
         for index in tasks.indices {
+            tasks[index].request.directory = directory
             try await apply(values, isPaused: options.paused, to: &tasks[index])
         }
         return tasks
