@@ -19,69 +19,41 @@ extension Engine {
     /// - Throws: `CancellationError` if the caller was cancelled.
     package func verify(_ record: TaskRecord, _ pieces: PieceHashes?) async throws -> Failure? {
         guard let file = record.file else { return FileError.vanished.failure }
-        let (directory, fileSystem) = (record.request.directory, fileSystem)
+        let fileSystem = fileSystem
+        var request = record.request
+        // The record has the size of the file as it was complete.
+        request.expectedSize = nil
+        let (directory, isMadeHere) = (request.directory, request.owner != nil)
+        let verifier = Verifier(request, disk: disk, isFinished: true) { !Task.isCancelled }
+        defer { verifier.end() }
         do {
             let (part, size) = try await disk.digestThread(for: directory).run {
                 () throws(FileError) in
-                let part = try PartFile.finished(
-                    file,
-                    in: OpenFolder(directory, fileSystem: fileSystem),
-                    isMadeHere: record.request.owner != nil
-                )
+                let folder = try OpenFolder(directory, fileSystem: fileSystem)
+                let part = try PartFile.finished(file, in: folder, isMadeHere: isMadeHere)
                 return (part, try part.size())
             }
-            if let expected = record.request.checksum {
-                return try await mismatch(of: part, size, expected)
-            }
-            let total = record.remote.total
-            if let total, total != size {
+            if request.checksum == nil, let total = record.remote.total, total != size {
                 return Failure(
                     .sizeMismatch,
                     "The file has \(size) bytes instead of \(total). Another program may have"
                         + " changed it. Retry downloads it again."
                 )
             }
-            if let pieces { return try await mismatch(of: part, size, pieces) }
-            guard let expected = record.request.expectedChecksum(of: record.remote) else {
-                return nil
-            }
-            return try await mismatch(of: part, size, expected)
+            let bad = try await verifier.verify(part, size: size, as: record.remote) { pieces }
+            guard !bad.isEmpty else { return nil }
+            return Failure(
+                .checksumMismatch,
+                "\(bad.count) pieces of the file do not have the checksums that the metalink"
+                    + " gives. Another program may have changed them. Retry downloads it again."
+            )
         } catch let error as FileError {
-            return error.failureOfFinishedFile
+            return error.failure.ofFinishedFile
+        } catch TransferEnd.failed(let failure) {
+            return failure.ofFinishedFile
+        } catch {
+            throw CancellationError()
         }
-    }
-
-    private func mismatch(
-        of part: PartFile,
-        _ size: Int64,
-        _ expected: Checksum
-    ) async throws -> Failure? {
-        let thread = disk.digestThread(for: part.folder.path)
-        let follower = DigestFollower(part, expected.algorithm, on: thread)
-        let found = try await follower.value(upTo: size) { !Task.isCancelled }
-        try Task.checkCancellation()
-        guard found != expected else { return nil }
-        return Failure(
-            .checksumMismatch,
-            "The file has the checksum \(found?.description ?? "") instead of \(expected). Another"
-                + " program may have changed it. Retry downloads it again."
-        )
-    }
-
-    private func mismatch(
-        of part: PartFile,
-        _ size: Int64,
-        _ pieces: PieceHashes
-    ) async throws -> Failure? {
-        let check = PieceCheck(part, pieces, size: size)
-        let bad = try await check.bad(on: disk) { !Task.isCancelled }
-        try Task.checkCancellation()
-        guard !bad.isEmpty else { return nil }
-        return Failure(
-            .checksumMismatch,
-            "\(bad.count) pieces of the file do not have the checksums that the metalink"
-                + " gives. Another program may have changed them. Retry downloads it again."
-        )
     }
 }
 
@@ -108,16 +80,11 @@ extension PartFile {
     }
 }
 
-extension FileError {
+extension Failure {
     /// The failure, with a message for a file that was complete.
-    fileprivate var failureOfFinishedFile: Failure {
-        switch self {
-        case .vanished, .notOurs, .shortened, .folderMissing, .folderMoved, .otherDrive:
-            Failure(
-                .fileVanished,
-                "The finished file is not in its folder any more. Retry downloads it again."
-            )
-        case .system, .nameTaken: failure
-        }
+    fileprivate var ofFinishedFile: Failure {
+        guard code == .fileVanished else { return self }
+        let text = "The finished file is not in its folder any more. Retry downloads it again."
+        return Failure(.fileVanished, text)
     }
 }

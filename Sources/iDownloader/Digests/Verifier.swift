@@ -3,13 +3,14 @@
 import iDownState
 
 /// Compares a file with its known digests: computes them while bytes arrive, and compares at the
-/// end.
+/// end; of a finished file, whenever somebody asks.
 ///
-/// Belongs to its transfer's actor.
+/// Belongs to its transfer's actor, or to the caller who asks.
 final class Verifier {
     private let request: TaskRequest
     private let disk: DiskQueue
-    private let controls: Controls
+    private let isFinished: Bool
+    private let mayGoOn: () -> Bool
     /// Computes the digest that the file must have; nil if none is known.
     private var follower: DigestFollower?
     /// Whether two connections may have written the same range.
@@ -20,11 +21,18 @@ final class Verifier {
     /// - Parameters:
     ///   - request: what the client expects of the file.
     ///   - disk: the threads that read files.
-    ///   - controls: tells when the transfer is to stop, which ends a long reading.
-    init(_ request: TaskRequest, disk: DiskQueue, controls: Controls) {
+    ///   - isFinished: whether the file was complete before, so that its server is not to blame.
+    ///   - mayGoOn: called between two slices of a long reading; false ends it.
+    init(
+        _ request: TaskRequest,
+        disk: DiskQueue,
+        isFinished: Bool = false,
+        while mayGoOn: @escaping () -> Bool
+    ) {
         self.request = request
         self.disk = disk
-        self.controls = controls
+        self.isFinished = isFinished
+        self.mayGoOn = mayGoOn
     }
 
     /// Notes that two connections may write the same range from now on.
@@ -61,7 +69,8 @@ final class Verifier {
     ///   - part: the file.
     ///   - size: the number of bytes of the file.
     ///   - version: what the server has said about the file.
-    ///   - pieces: returns the hashes of the pieces; called only if the task has such hashes.
+    ///   - pieces: returns the hashes of the pieces, or nil if they are lost; called only if the task
+    ///     has such hashes.
     /// - Returns: the pieces whose hash does not match; only these have to be fetched again.
     /// - Throws: `Integrity.SizeMismatch`; `Integrity.ChecksumMismatch` if the digest of the file
     ///   differs and no mismatched piece is known.
@@ -69,7 +78,7 @@ final class Verifier {
         _ part: PartFile?,
         size: Int64,
         as version: RemoteVersion,
-        pieces: () async throws(TransferEnd) -> PieceHashes
+        pieces: () async throws(TransferEnd) -> PieceHashes?
     ) async throws(TransferEnd) -> [ByteRange] {
         if hasOverlaps { follower?.restart() }
         hasOverlaps = false
@@ -77,11 +86,13 @@ final class Verifier {
         follow(part, upTo: size, as: version)
         let expected = request.expectedChecksum(of: version)
         let mismatch = try await mismatch(expected, size: size)
-        guard mismatch != nil || expected == nil, request.hasPieceHashes else {
-            if let mismatch { throw .failed(mismatch) }
-            return []
+        var bad: [ByteRange] = []
+        // Pieces of a finished file are not fetched again: its digest says enough.
+        if expected == nil || mismatch != nil && !isFinished, request.hasPieceHashes,
+            let pieces = try await pieces()
+        {
+            bad = try await badPieces(part, of: pieces, size: size)
         }
-        let bad = try await badPieces(part, of: try await pieces(), size: size)
         if bad.isEmpty, let mismatch { throw .failed(mismatch) }
         return bad
     }
@@ -103,16 +114,19 @@ final class Verifier {
     ) async throws(TransferEnd) -> Failure? {
         guard let follower, let expected else { return nil }
         let found = try await reading { () throws(FileError) in
-            try await follower.value(upTo: size) { !controls.isStopped }
+            try await follower.value(upTo: size, while: mayGoOn)
         }
         guard found != expected else { return nil }
+        let advice =
+            if isFinished {
+                ". Another program may have changed it. Retry downloads it again."
+            } else if request.checksum == nil {
+                ", which its server tells. Try later, or \(Failure.freshLink)"
+            } else {
+                ". Check the expected checksum and the URL."
+            }
         let text = "The file has the checksum \(found?.description ?? "") instead of \(expected)"
-        return Failure(
-            .checksumMismatch,
-            request.checksum == nil
-                ? text + ", which its server tells. Try later, or \(Failure.freshLink)"
-                : text + ". Check the expected checksum and the URL."
-        )
+        return Failure(.checksumMismatch, text + advice)
     }
 
     private func badPieces(
@@ -128,13 +142,13 @@ final class Verifier {
             throw .failed(Failure(.sizeMismatch, text))
         }
         return try await reading { () throws(FileError) in
-            try await PieceCheck(part, pieces, size: size).bad(on: disk) { !controls.isStopped }
+            try await PieceCheck(part, pieces, size: size).bad(on: disk, while: mayGoOn)
         }
     }
 
     /// Runs a long reading and returns its result.
     ///
-    /// - Throws: the error of the file system as a failure; `stopped` if the transfer is to stop.
+    /// - Throws: the error of the file system as a failure; `stopped` if the reading was ended.
     private func reading<Value>(
         _ body: () async throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {
@@ -144,7 +158,7 @@ final class Verifier {
         } catch {
             throw .failed(error.failure)
         }
-        guard !controls.isStopped else { throw .stopped }
+        guard mayGoOn() else { throw .stopped }
         return value
     }
 }

@@ -56,7 +56,7 @@ final class Attempt {
         self.engine = engine
         ledger = Ledger(job, journal: journal)
         target = TargetFile(job, home: home, engine: engine, ledger: ledger)
-        verifier = Verifier(job.request, disk: engine.disk, controls: controls)
+        verifier = Verifier(job.request, disk: engine.disk) { !controls.isStopped }
         self.live = live
         self.controls = controls
         let findings = engine.findings(on: job.record)
