@@ -71,13 +71,14 @@ final class Connection {
     ///
     /// - Parameter time: how long the head took, since the connection was made.
     /// - Returns: the time in which a new connection could be made, after which the caller ends
-    ///   this one; nil if the end comes by itself.
+    ///   this one; nil if it is ended already.
     func dropBody(after time: Duration) -> Duration? {
         guard sink.isDrainable else {
             handle.cancel()
             return nil
         }
-        if sink.drain() { handle.resume() }
-        return sink.isDrained ? nil : min(max(time * 2, Self.shortestDrain), Self.longestDrain)
+        sink.drain()
+        handle.resume()
+        return min(max(time * 2, Self.shortestDrain), Self.longestDrain)
     }
 }

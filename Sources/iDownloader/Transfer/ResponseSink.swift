@@ -33,8 +33,6 @@ final class ResponseSink: TransferSink {
         /// The segment's end was reached, but the server sends more.
         var isFull = false
         var hasAsked = false
-        /// The transfer has judged the head and wants no body.
-        var isRejected = false
         /// The bytes of a small body that have come before the head was judged.
         var kept: [UInt8] = []
     }
@@ -113,30 +111,8 @@ final class ResponseSink: TransferSink {
         return !head.fields.members("transfer-encoding").contains { $0.isWord("chunked") }
     }
 
-    /// Whether the announced length of the body was read and dropped, so that its end follows at
-    /// once.
-    ///
-    /// With HTTP/2, libcurl still waits for the end of the stream.
-    var isDrained: Bool {
-        state.withLock { state in
-            guard case .nowhere(let remaining) = state.target, !state.reader.isByHTTP2 else {
-                return false
-            }
-            return Int64(Self.longestDrained - remaining) >= state.announcedLength
-        }
-    }
-
-    /// Reads and drops the body from now on.
-    ///
-    /// - Returns: whether the transfer is to be resumed; not where that was begun already.
-    func drain() -> Bool {
-        state.withLock { state in
-            state.isRejected = true
-            if case .nowhere = state.target { return false }
-            state.target = .nowhere(remaining: Self.longestDrained)
-            return true
-        }
-    }
+    /// Reads and drops the body from now on; the caller resumes the transfer afterwards.
+    func drain() { direct(to: .nowhere(remaining: Self.longestDrained)) }
 
     /// Sets the destination of the body; the caller resumes the transfer afterwards.
     func direct(to target: Target) { state.withLock { $0.target = target } }
@@ -183,18 +159,11 @@ final class ResponseSink: TransferSink {
         state.withLock { state in
             do throws(Failure) {
                 try state.reader.read(line: headerLine)
-                // libcurl has repeated the request by itself: these bytes belong to a new answer.
-                if state.reader.head == nil, !state.isRejected, case .nowhere = state.target {
-                    state.target = .undecided
-                }
                 // An answer without a file is judged at once, because its body may never come.
                 if let head = state.reader.head, !state.hasAsked,
                     !(200..<300).contains(head.facts.status)
                 {
                     state.hasAsked = true
-                    // Its body is dropped, and is mostly over before the transfer has to wait for
-                    // it.
-                    if state.isDrainable { state.target = .nowhere(remaining: Self.longestDrained) }
                     send(.headIsComplete)
                 }
                 return true
