@@ -28,9 +28,14 @@ extension Engine {
         let isFinished = record.state == .completed
         do throws(FileError) {
             return try await inFolder(directory, of: nil) { folder throws(FileError) in
-                let part = try PartFile.forReading(file, isFinished: isFinished, in: folder)
+                let part =
+                    isFinished
+                    ? try PartFile.finished(file, in: folder)
+                    : try PartFile.reopen(file, in: folder, for: O_RDONLY)
                 return try folder.fileSystem.duplicate(part.number)
             }
+        } catch .otherDrive {
+            return nil
         } catch {
             guard error.isGone else { throw error }
             return nil
@@ -59,30 +64,5 @@ extension Engine {
         } catch let error as FileError where error.isGone {
             return nil
         }
-    }
-}
-
-extension PartFile {
-    /// Opens the file of a task read-only.
-    ///
-    /// Any regular file is accepted under the name of a finished file. Under a partial name, only
-    /// idown's own file or a copy of it is accepted.
-    ///
-    /// - Throws: `vanished` or `notOurs` if there is no such file.
-    fileprivate static func forReading(
-        _ file: LocalFile,
-        isFinished: Bool,
-        in folder: OpenFolder
-    ) throws(FileError) -> PartFile {
-        if isFinished { return try finished(file, in: folder) }
-        var named = file
-        named.name = file.partName
-        let part = try finished(named, in: folder)
-        let status = try folder.fileSystem.status(of: part.number)
-        guard
-            folder.isRecorded(status, as: file)
-                || folder.copiedByteCount(of: file, status, part.number) != nil
-        else { throw .notOurs }
-        return part
     }
 }

@@ -56,17 +56,18 @@ package final class PartFile: Sendable {
     /// home.
     ///
     /// A file with a second hard link is accepted: permissions belong to the file, so that the
-    /// second name gives no further access.
+    /// second name gives no further access. With O_RDONLY as `access` the file can only be read.
     ///
     /// - Throws: `vanished` if nothing has the name; `notOurs` if something else has it: a link, a
     ///   folder, a pipe, or a file that is no copy; `otherDrive` in both cases if the recorded file
     ///   was made on another file system.
     package static func reopen(
         _ file: LocalFile,
-        in folder: OpenFolder
+        in folder: OpenFolder,
+        for access: Int32 = O_RDWR
     ) throws(FileError) -> PartFile {
         do throws(FileError) {
-            let descriptor = try folder.open(file.partName, flags: O_RDWR)
+            let descriptor = try folder.open(file.partName, flags: access)
             let status = try folder.fileSystem.status(of: descriptor.number)
             let part: PartFile
             if status.isRegular, folder.isRecorded(status, as: file) {
