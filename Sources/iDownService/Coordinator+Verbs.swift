@@ -10,11 +10,11 @@ import iDownloader
 extension Coordinator {
     /// Carries out a verb on one task; returns once the change is durable.
     package func carryOut(_ command: Command, on id: TaskID) async throws {
-        let (rests, isStuck) = (engine.rests, slots.stuckTasks.contains(id))
+        let (hosts, isStuck) = (engine.hosts, slots.stuckTasks.contains(id))
         try await decide(on: id, for: command) { record throws(Refusal) in
             // A user who asks for a try by hand does not wait for the server's pause either.
             if command == .retry, record.state.isBackOff {
-                rests.end(for: id, at: record.request.origin)
+                hosts.endRests(for: id, at: record.request.origin)
             }
             return try record.apply(command, onStuckDisk: isStuck)
         }

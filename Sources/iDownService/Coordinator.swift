@@ -204,7 +204,7 @@ package actor Coordinator {
         if !after.state.isBackOff {
             retries.remove(id)
             // A running task may just have met a server that asked for a pause.
-            if after.state != .downloading { engine.rests.forget(id) }
+            if after.state != .downloading { engine.hosts.forgetRests(of: id) }
         }
         for effect in change.effects {
             switch effect {

@@ -112,7 +112,7 @@ final class Holds {
         let isStuck = coordinator.slots.stuckFolders(on: engine.disk)
         return {
             var surroundings = networkAndPower
-            surroundings.rests = engine.rests.all
+            surroundings.rests = engine.hosts.rests
             surroundings.fullDirectories = fullDirectories
             surroundings.isStuck = isStuck
             return surroundings

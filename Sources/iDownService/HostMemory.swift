@@ -15,12 +15,13 @@ final class HostMemory {
     /// Gives the engine what is in the file, and stores later host knowledge there.
     func use(_ file: HostsFile, for engine: Engine) {
         self.file = file
-        engine.restore(file.read(now: .now))
+        engine.hosts.restore(file.read(now: .now))
     }
 
     /// Stores what transfers have learned about hosts, if there is anything new.
     func keepNews(in coordinator: isolated Coordinator) {
-        guard let file, writer == nil, let news = coordinator.engine.takeHostNews() else { return }
+        let hosts = coordinator.engine.hosts
+        guard let file, writer == nil, let news = hosts.takeNews() else { return }
         writer = Task {
             do {
                 // The bus has other calls to serve.

@@ -123,7 +123,7 @@ final class Restart {
                 }
             }
             for change in changes {
-                engine.rests.restore(from: change.after, at: now)
+                engine.hosts.restoreRest(from: change.after, at: now)
             }
             return ((changes.compactMap(Restored.init), unreadable), changes)
         }

@@ -32,7 +32,7 @@ final class RetryTimer {
         end = nil
         guard !coordinator.isStopping else { return }
         let time = coordinator.time
-        let rest = coordinator.engine.rests.next.map { time.now + $0 }
+        let rest = coordinator.engine.hosts.nextRest.map { time.now + $0 }
         guard let next = [backOffs.next, rest].compactMap(\.self).min() else { return }
         end = next
         timer = Task {

@@ -405,7 +405,7 @@ import iDownTesting
             #expect(await hub.coordinator.look { $0.slots.openAnswers } == 1)
             // The host asks another task to leave it alone, and then the slot becomes free.
             let origin = try #require(Origin(url: server.url("/")))
-            hub.engine.rests.rest(origin, for: .seconds(3600))
+            hub.engine.hosts.rest(origin, for: .seconds(3600))
             try await hub.coordinator.carryOut(.pause, on: first)
             try await hub.announced.wait(for: id, .completed)
             #expect(server.requests.count == 2)

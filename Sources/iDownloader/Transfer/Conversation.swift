@@ -341,7 +341,7 @@ final class Conversation {
         attempt.tell(judgement, on: head, of: connection)
         switch judgement {
         case .begin, .resume, .compare, .prove, .check, .complete:
-            engine.rests.answered(by: connection.hop.origin)
+            engine.hosts.answered(by: connection.hop.origin)
         case .redirect, .askAgain, .fail: break
         }
         return judgement
@@ -547,7 +547,7 @@ extension Conversation {
         let places = attempt.fetch.partSources.map { source in
             let host = attempt.hop(to: source).origin
             // No connection is added at a host that is in back-off.
-            let rests = engine.rests.remaining(of: host, for: task) != nil
+            let rests = engine.hosts.rest(of: host, for: task) != nil
             return Joining.Look.Place(
                 source: source,
                 host: host,

@@ -12,8 +12,6 @@ package final class Engine: Sendable {
     package let disk: DiskQueue
     package let folders: FolderLooks
     package let names: NameReservations
-    /// The hosts that no task may ask for a while.
-    package let rests: HostRestTable
     /// Pipes filled with finished files.
     package let feeds = FileFeeds()
     let awakening = AwakeningClock()
@@ -28,8 +26,8 @@ package final class Engine: Sendable {
     private let executor: (any TaskExecutor)?
     /// The longest time between two checkpoints of a task, and so the most that a crash can cost.
     let checkpointInterval: Duration
-    /// The findings about hosts, and the number of connections to each.
-    let hosts: Hosts
+    /// The findings about hosts, the number of connections to each, and which ones rest.
+    package let hosts: Hosts
     /// When this run of the service began, by the clock of `hosts`.
     private let startedAt: Duration
     /// Keeps all connections within the rate limits.
@@ -68,7 +66,6 @@ package final class Engine: Sendable {
         self.logins = logins
         self.names = NameReservations()
         self.time = time
-        self.rests = HostRestTable(time)
         self.hosts = Hosts(time)
         startedAt = hosts.now
         self.userAgent = userAgent
@@ -219,12 +216,12 @@ package final class Engine: Sendable {
     func noteRest(_ failure: Failure, at hop: Hop, of task: TaskID, _ request: TaskRequest) {
         guard failure.isTransient, !failure.restsFileAlone else { return }
         guard let wish = failure.retryAfter else {
-            if failure.code == .serverBusy { rests.refused(by: hop.origin, toldTo: task) }
+            if failure.code == .serverBusy { hosts.isBusy(hop.origin, toldTo: task) }
             return
         }
         // This task gives up, because the wait is too long for it. Other tasks may ask the host.
         if let limit = RetryPolicy.limit(ofSeconds: request.retryFor), wish > limit { return }
-        rests.rest(hop.origin, for: wish, toldTo: task)
+        hosts.rest(hop.origin, for: wish, toldTo: task)
     }
 
     // MARK: Findings about tasks
@@ -263,13 +260,7 @@ package final class Engine: Sendable {
         storedHistory.withLock { $0.add(entry, of: task) }
     }
 
-    // MARK: Findings about hosts
-
-    /// Returns all findings about hosts, or nil if there is no new one since the last call.
-    package func takeHostNews() -> [HostKnowledge]? { hosts.takeNews() }
-
-    /// Restores findings about hosts from an earlier run of the service.
-    package func restore(_ knowledge: [HostKnowledge]) { hosts.restore(knowledge) }
+    // MARK: Logins
 
     /// Returns the job with the logins of its URLs, which the keyring may keep.
     ///

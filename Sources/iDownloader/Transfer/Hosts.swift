@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-import iDownState
+package import iDownState
 
-/// Counts the connections of all transfers to each host, and keeps findings about hosts.
+/// Counts the connections of all transfers to each host, keeps findings about hosts, and knows
+/// which hosts no task may ask for a while; all transfers and the queue share it.
 ///
 /// Lead connections wait here in order until the host has room, and go before connections that
 /// would join others.
-final class Hosts: Sendable {
+package final class Hosts: Sendable {
     /// A lead connection that waits.
     private struct Wait {
         /// The controls of its transfer, which waits for one connection at a time.
@@ -19,6 +20,10 @@ final class Hosts: Sendable {
 
     private struct State {
         var limits = HostLimits()
+        var rests = HostRests()
+        /// The hosts whose rest the last attempt of each task met, also after a redirect or at a
+        /// mirror.
+        var met: [TaskID: Set<Origin>] = [:]
         /// Lead connections that wait for each host, the oldest first.
         var waits: [String: [Wait]] = [:]
         /// Whether there is a finding that ``takeNews()`` has not returned yet.
@@ -67,6 +72,12 @@ final class Hosts: Sendable {
     /// The present time by the clock of all transfers, which runs on while the computer sleeps.
     var now: Duration { time.now - start }
 
+    /// Reads or changes the state at the present time.
+    private func with<Value>(_ body: (inout State, Duration) -> sending Value) -> sending Value {
+        let now = now
+        return state.withLock { body(&$0, now) }
+    }
+
     /// Waits until the host has room for a lead connection, and counts it as open.
     ///
     /// - Parameters:
@@ -98,8 +109,7 @@ final class Hosts: Sendable {
 
     /// Counts a connection that joins others as open.
     func opened(_ host: Origin, of controls: Controls) {
-        let (key, now) = (host.text, now)
-        state.withLock { $0.opened(key, of: controls, at: now) }
+        with { $0.opened(host.text, of: controls, at: $1) }
     }
 
     /// Counts a connection as closed; `wasServed` if the host had sent it bytes, `wasRefused` if
@@ -156,8 +166,7 @@ final class Hosts: Sendable {
 
     /// Returns how many more connections may join those that are open.
     func room(_ host: Origin) -> Int {
-        let (key, now) = (host.text, now)
-        return state.withLock { $0.waits[key] == nil ? $0.limits.room(key, at: now) : 0 }
+        with { $0.waits[host.text] == nil ? $0.limits.room(host.text, at: $1) : 0 }
     }
 
     /// Returns how far the open connections use up what the host allows.
@@ -194,8 +203,7 @@ final class Hosts: Sendable {
         learning host: Origin? = nil,
         _ body: (inout HostLimits, Duration) -> sending Value
     ) -> sending Value {
-        let now = now
-        return state.withLock { state in
+        with { state, now in
             if let host {
                 state.hasNews = true
                 state.open.insert(host.text)
@@ -207,9 +215,8 @@ final class Hosts: Sendable {
     // MARK: From one run of the service to the next
 
     /// Returns all findings, or nil if there is no new one since the last call.
-    func takeNews() -> [HostKnowledge]? {
-        let now = now
-        return state.withLock { state in
+    package func takeNews() -> [HostKnowledge]? {
+        with { state, now in
             guard state.hasNews else { return nil }
             state.hasNews = false
             let all = state.limits.knowledge(at: now)
@@ -218,11 +225,87 @@ final class Hosts: Sendable {
         }
     }
 
-    func restore(_ knowledge: [HostKnowledge]) {
-        let now = now
-        state.withLock { state in
+    /// Restores findings from an earlier run of the service.
+    package func restore(_ knowledge: [HostKnowledge]) {
+        with { state, now in
             state.limits.restore(knowledge, at: now)
             state.open.formUnion(knowledge.map(\.host))
         }
+    }
+
+    // MARK: Hosts to leave alone
+
+    /// Notes a host's Retry-After.
+    ///
+    /// - Parameters:
+    ///   - origin: the host.
+    ///   - wish: the duration that it asked for.
+    ///   - task: the task that got the answer; nil after a restart.
+    package func rest(_ origin: Origin, for wish: Duration, toldTo task: TaskID? = nil) {
+        with { state, now in
+            state.rests.rest(origin, for: wish, now: now)
+            if let task { state.met[task, default: []].insert(origin) }
+        }
+    }
+
+    /// Notes that a host is busy and names no time.
+    func isBusy(_ origin: Origin, toldTo task: TaskID) {
+        with { state, now in
+            state.rests.refused(by: origin, now: now)
+            state.met[task, default: []].insert(origin)
+        }
+    }
+
+    /// Notes that the host has answered a request for a file.
+    func answered(by origin: Origin) { state.withLock { $0.rests.answered(by: origin) } }
+
+    /// Restores the Retry-After of a task's last failure after a restart.
+    package func restoreRest(from record: TaskRecord, at now: WallTime) {
+        guard case .waiting(.retry(let deadline)) = record.state,
+            let failure = record.failure, !failure.restsFileAlone, let wish = failure.retryAfter,
+            let origin = record.request.origin
+        else { return }
+        // The clock may have been set, so that the rest is at most the wish.
+        rest(origin, for: min(deadline.since(now) - RetryPolicy.retryAfterSpread, wish))
+    }
+
+    /// Returns how long the host still rests; nil if it does not.
+    ///
+    /// - Parameters:
+    ///   - origin: the host.
+    ///   - task: the task that wants to ask the host.
+    /// - Returns: the time left.
+    func rest(of origin: Origin, for task: TaskID) -> Duration? {
+        with { state, now in
+            let rest = state.rests.remaining(of: origin, now: now)
+            if rest != nil { state.met[task, default: []].insert(origin) }
+            return rest
+        }
+    }
+
+    /// All hosts that rest, with the time left.
+    package var rests: [Origin: Duration] { with { $0.rests.all(now: $1) } }
+
+    /// The time until the first host may be asked again; nil if none rests.
+    package var nextRest: Duration? {
+        with { state, now in state.rests.next(now: now).map { $0 - now } }
+    }
+
+    /// Ends the rests that keep a task waiting, because the user wants a try now.
+    ///
+    /// - Parameters:
+    ///   - task: the task.
+    ///   - origin: the host of its URL; nil if the URL is invalid.
+    package func endRests(for task: TaskID, at origin: Origin?) {
+        state.withLock { state in
+            var origins = state.met.removeValue(forKey: task) ?? []
+            if let origin { origins.insert(origin) }
+            for origin in origins { state.rests.end(of: origin) }
+        }
+    }
+
+    /// Forgets the rests that a task has met; it does not wait any more.
+    package func forgetRests(of task: TaskID) {
+        state.withLock { _ = $0.met.removeValue(forKey: task) }
     }
 }

@@ -317,7 +317,7 @@ actor Transfer {
         guard !controls.isStopped else { throw .stopped }
         // A host in back-off gets no request, even if a redirect leads to it.
         func rest() -> TransferEnd? {
-            engine.rests.remaining(of: hop.origin, for: attempt.job.task)
+            engine.hosts.rest(of: hop.origin, for: attempt.job.task)
                 .map { .held(.hostRests(for: $0)) }
         }
         if let end = rest() { throw end }

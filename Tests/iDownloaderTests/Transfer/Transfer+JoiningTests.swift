@@ -455,7 +455,7 @@ extension Site {
         }) { server in
             try await withSite { site in
                 let host = "http://127.0.0.1:\(server.port)"
-                site.engine.restore([
+                site.engine.hosts.restore([
                     HostKnowledge(host: host, limit: 1, useful: nil, age: .zero)
                 ])
                 let first = try site.task(server.url("/a.bin"))

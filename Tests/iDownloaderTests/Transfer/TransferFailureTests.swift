@@ -246,8 +246,8 @@ import iDownloader
                 #expect(journal.record.failure?.message.contains("202 Accepted") == true)
                 let retry = RecordingJournal.now.advanced(by: .seconds(120))
                 #expect(journal.record.state == .waiting(.retry(at: retry)))
-                site.engine.rests.restore(from: journal.record, at: RecordingJournal.now)
-                #expect(site.engine.rests.all.isEmpty)
+                site.engine.hosts.restoreRest(from: journal.record, at: RecordingJournal.now)
+                #expect(site.engine.hosts.rests.isEmpty)
                 try await site.run(journal)
                 expectComplete(Sample.content, site, journal)
             }
@@ -279,7 +279,7 @@ import iDownloader
         let fields = [("Retry-After", "\(seconds)"), ("Content-Length", "0")]
         try await download([.head("503 Busy", fields)]) { site, journal in
             expectFailure(.serverBusy, isTransient: isTransient, site, journal)
-            #expect(site.engine.rests.all.isEmpty == !isTransient)
+            #expect(site.engine.hosts.rests.isEmpty == !isTransient)
         }
     }
 
@@ -295,9 +295,9 @@ import iDownloader
                 }
                 // One was served in between.
                 for _ in 1...most { _ = try await site.download(server.url("/again")) }
-                #expect(site.engine.rests.all.isEmpty)
+                #expect(site.engine.hosts.rests.isEmpty)
                 _ = try await site.download(server.url("/last"))
-                #expect(site.engine.rests.all.count == 1)
+                #expect(site.engine.hosts.rests.count == 1)
                 let count = server.requests.count
                 let held = try await site.download(server.url("/held"))
                 #expect(held.record.tries == 0)
