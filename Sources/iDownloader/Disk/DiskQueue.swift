@@ -9,7 +9,7 @@ package final class DiskQueue: Sendable {
     /// The threads of one file system.
     private struct FileSystemThreads: Sendable {
         /// Two threads, so that one task's sync does not stop another task's work.
-        let lanes: [DiskLane]
+        let lanes: [DiskThread]
         /// Looks at folders and files for callers, apart from the downloads' own work.
         let looks: DiskThread
         /// Reads whole files for their digests, one slice at a time, so that files take turns.
@@ -19,7 +19,7 @@ package final class DiskQueue: Sendable {
             let label = "org.idown.disk.\(device >> 32):\(UInt32(truncatingIfNeeded: device))"
             // A thread of its own: a long sync must not stop the connections of its file.
             let bytes = DiskThread(label: "\(label).bytes", device: device)
-            lanes = (0..<2).map { DiskLane(label: "\(label).\($0)", bytes: bytes) }
+            lanes = (0..<2).map { DiskThread(label: "\(label).\($0)", bytes: bytes) }
             looks = DiskThread(label: "\(label).looks")
             digests = DiskThread(label: "\(label).digests")
         }
@@ -57,7 +57,7 @@ package final class DiskQueue: Sendable {
     ) async throws(Failure) -> Value {
         if blocks { return try body() }
         guard let key else { return try await threads(for: directory).looks.run(body) }
-        return try await lane(of: key, in: directory).thread.run(body)
+        return try await lane(of: key, in: directory).run(body)
     }
 
     /// Runs `body` and then a sync, together with other callers' work that waits.
@@ -90,7 +90,7 @@ package final class DiskQueue: Sendable {
                         continuation.resume(returning: .success(value))
                         return nil
                     }
-                    return DiskLane.Due(sync: sync) { failure in
+                    return DiskThread.Due(sync: sync) { failure in
                         continuation.resume(
                             returning: failure.map { .failure($0) } ?? .success(value)
                         )
@@ -117,7 +117,7 @@ package final class DiskQueue: Sendable {
     package func isStuck(in directory: String, isVerifying: Bool, for limit: Duration) -> Bool {
         if blocks { return false }
         let threads = threads(for: directory)
-        let busy = threads.lanes.flatMap { [$0.thread, $0.bytes].compactMap(\.self) }
+        let busy = threads.lanes.flatMap { [$0, $0.bytes].compactMap(\.self) }
         return (busy + (isVerifying ? [threads.digests] : [])).contains { $0.isStuck(for: limit) }
     }
 
@@ -129,7 +129,7 @@ package final class DiskQueue: Sendable {
         !blocks && threads(for: directory).looks.hasOutlasted(limit)
     }
 
-    private func lane(of key: Int64, in directory: String) -> DiskLane {
+    private func lane(of key: Int64, in directory: String) -> DiskThread {
         let lanes = threads(for: directory).lanes
         return lanes[Int(key.magnitude % UInt64(lanes.count))]
     }

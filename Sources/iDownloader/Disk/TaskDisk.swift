@@ -14,7 +14,8 @@ struct TaskDisk: Sendable {
         directory = job.request.directory
     }
 
-    /// Runs `body`; throws its failure as the end of the transfer.
+    /// Runs `body`, for which no other task's sync is held up; throws its failure as the end of the
+    /// transfer.
     func callAsFunction<Value: Sendable>(
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {

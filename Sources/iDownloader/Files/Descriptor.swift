@@ -8,21 +8,25 @@ import Glibc
 /// and give it to another file in between.
 package final class Descriptor: Sendable {
     package let number: Int32
-    /// The lane that opened the descriptor and closes it; nil if the thread that drops the last
-    /// reference may wait.
+    /// The disk's thread that opened the descriptor and closes it; nil if the thread that drops the
+    /// last reference may wait.
     ///
-    /// A lane is needed because close(2) does not return while the file system hangs.
-    let lane: DiskLane?
+    /// It is needed because close(2) does not return while the file system hangs.
+    let thread: DiskThread?
 
     /// Takes ownership of an open descriptor.
     init(owning number: Int32) {
         self.number = number
-        lane = DiskLane.current
+        thread = DiskThread.current
     }
 
     // This does not go through `FileSystem.call`: Linux frees the number whatever close(2) returns,
     // and fsync(2) has already reported the lost writes that close(2) could report.
     deinit {
-        if let lane, lane !== DiskLane.current { lane.close(number) } else { close(number) }
+        guard let thread, thread !== DiskThread.current else {
+            close(number)
+            return
+        }
+        thread.async { [number] in close(number) }
     }
 }

@@ -89,7 +89,7 @@ package final class PartFile: Sendable {
     var fileSystem: FileSystem { folder.fileSystem }
     var number: Int32 { descriptor.number }
     /// The thread that writes bytes for callers who must not wait for the disk; nil if all may.
-    var bytes: DiskThread? { descriptor.lane?.bytes }
+    var bytes: DiskThread? { descriptor.thread?.bytes }
 
     /// Returns the size in bytes.
     package func size() throws(FileError) -> Int64 {
