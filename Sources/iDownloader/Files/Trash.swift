@@ -6,8 +6,13 @@ package import iDownState
 /// The trash of the user, by the freedesktop.org Trash specification 1.0.
 ///
 /// A file is moved to a trash on its own file system: the home's, else `.Trash/<uid>` or
-/// `.Trash-<uid>` at the top of that file system. Calls block.
+/// `.Trash-<uid>` at the top of that file system. There `files` holds deleted files, and `info`
+/// tells where each was. Calls block.
 package struct Trash: Sendable {
+    private static let suffix = ".trashinfo"
+    /// The longest name in bytes to which the suffix can be appended.
+    private static let longestName = 255 - suffix.utf8.count
+
     private let fileSystem: FileSystem
     private let dataHome: String
     private let user = geteuid()
@@ -42,32 +47,77 @@ package struct Trash: Sendable {
             return false
         }
         guard let status = try folder.status(of: file.name, as: file) else { return false }
-        let can = try can(for: folder, on: status.identity.device)
+        let (trash, top) = try trash(for: folder, on: status.identity.device)
         let path = (directory == "/" ? "" : directory) + "/" + file.name
-        let name = try can.reserve(file.name, info: Self.info(path: can.shown(path), time: time))
+        // The home's trash records absolute paths, another one those relative to its file system.
+        let shown = top.map { path.dropFirst($0 == "/" ? 1 : $0.count + 1) } ?? path[...]
+        let (files, info) = (try open("files", of: trash), try open("info", of: trash))
+        let text = Self.info(path: String(shown), time: time)
+        let name = try reserve(file.name, in: files, noting: text, in: info)
         do throws(FileError) {
-            try folder.move(file.name, to: name, in: can.files)
+            try folder.move(file.name, to: name, in: files)
         } catch {
-            can.giveBack(name)
+            try? fileSystem.unlink(name + Self.suffix, in: info.number)
             throw error
         }
-        try can.files.synchronize()
+        try files.synchronize()
         try folder.synchronize()
         return true
     }
 
+    private func open(_ name: String, of trash: String) throws(FileError) -> OpenFolder {
+        let path = trash + "/" + name
+        _ = try fileSystem.makeFolder(path, in: AT_FDCWD, mode: 0o700)
+        return try OpenFolder(path, fileSystem: fileSystem)
+    }
+
+    /// Reserves a free name by writing its information first, as the specification demands.
+    private func reserve(
+        _ name: String,
+        in files: OpenFolder,
+        noting text: String,
+        in info: OpenFolder
+    ) throws(FileError) -> String {
+        for number in (name.utf8.count > Self.longestName ? 1 : 0)... {
+            let free = FileName(trusted: name).numbered(number, limit: Self.longestName).text
+            // A file without information may be here: it is not overwritten.
+            guard try files.status(of: free) == nil else { continue }
+            let file: Descriptor
+            do throws(FileError) {
+                file = try info.create(free + Self.suffix)
+            } catch .nameTaken {
+                continue
+            }
+            do throws(FileError) {
+                try Array(text.utf8).withUnsafeBufferPointer { bytes throws(FileError) in
+                    let bytes = UnsafeRawBufferPointer(bytes)
+                    try fileSystem.write(bytes, to: file.number, at: 0)
+                }
+                try fileSystem.synchronize(file.number)
+            } catch {
+                try? fileSystem.unlink(free + Self.suffix, in: info.number)
+                throw error
+            }
+            return free
+        }
+        throw .nameTaken
+    }
+
     // MARK: Choice of the trash
 
-    private func can(for folder: OpenFolder, on device: UInt64) throws(FileError) -> TrashCan {
+    /// Returns the folder of the trash for a file, and the topmost folder of its file system; nil for
+    /// the home's.
+    private func trash(
+        for folder: OpenFolder,
+        on device: UInt64
+    ) throws(FileError) -> (path: String, top: String?) {
         let home = dataHome + "/Trash"
         try makeFolders(home)
         guard let path = try fileSystem.resolve(home),
             let status = try fileSystem.status(of: path, in: AT_FDCWD)
         else { throw .vanished }
         // If the home is on the same file system, only its trash is used, even if that fails.
-        guard status.identity.device != device else {
-            return try TrashCan(path, top: nil, fileSystem: fileSystem)
-        }
+        guard status.identity.device != device else { return (path, nil) }
         let top = try top(of: folder.path, on: device)
         let prefix = top == "/" ? "" : top
         // An administrator made this trash for all users; it must have the sticky bit and be no
@@ -76,9 +126,9 @@ package struct Trash: Sendable {
             common.isFolder, common.mode & S_ISVTX != 0,
             let own = try? own(prefix + "/.Trash/\(user)")
         {
-            return try TrashCan(own, top: top, fileSystem: fileSystem)
+            return (own, top)
         }
-        return try TrashCan(try own(prefix + "/.Trash-\(user)"), top: top, fileSystem: fileSystem)
+        return (try own(prefix + "/.Trash-\(user)"), top)
     }
 
     /// Returns the topmost folder of the same file system.

@@ -55,7 +55,7 @@ import iDownloader
                 #expect(try trash(home).put(next, from: folder, at: 0))
             }
             #expect(
-                names(in: home + "/Trash/files") == ["a b.2.iso", "a b.3.iso", "a b.iso"]
+                names(in: home + "/Trash/files") == ["a b (1).iso", "a b (2).iso", "a b.iso"]
             )
             #expect(names(in: home + "/Trash/info").count == 3)
         }
@@ -73,13 +73,13 @@ import iDownloader
     }
 
     @Test func `a long name is cut on a character's border and keeps its extension`() async throws {
-        let name = String(repeating: "ü", count: 120) + ".iso"
+        let name = String(repeating: "ü", count: 121) + ".iso"
         try await withFile(name) { folder, home, file throws in
             #expect(try trash(home).put(file, from: folder, at: 0))
             let kept = names(in: home + "/Trash/files")
-            #expect(kept == [String(repeating: "ü", count: 113) + ".iso"])
+            #expect(kept == [String(repeating: "ü", count: 116) + " (1).iso"])
             let info = try TestFile.text(of: home + "/Trash/info/\(kept[0]).trashinfo")
-            #expect(info.contains(String(repeating: "%C3%BC", count: 120) + ".iso"))
+            #expect(info.contains(String(repeating: "%C3%BC", count: 121) + ".iso"))
         }
     }
 
