@@ -52,51 +52,34 @@ extension Engine {
         return event
     }
 
-    /// Deletes a partial file if idown made it; succeeds if the file is gone.
+    /// Deletes a partial file if idown made it, so that no power cut brings it back.
+    ///
+    /// It succeeds if the file is gone, or its folder or drive is; with `isLeftover` it throws then, as
+    /// the file may still exist.
     func deletePart(
         _ file: LocalFile,
         in directory: String,
-        of task: TaskID
+        of task: TaskID,
+        isLeftover: Bool = false
     ) async throws(FileError) {
-        do throws(FileError) {
-            _ = try await deleteForGood(file, in: directory, of: task)
-        } catch {
-            guard error.isGone else { throw error }
-        }
-    }
-
-    /// Deletes a partial file, so that no power cut brings it back.
-    ///
-    /// - Returns: nil if it was deleted; else the folder, in which it is not.
-    private func deleteForGood(
-        _ file: LocalFile,
-        in directory: String,
-        of task: TaskID
-    ) async throws(FileError) -> OpenFolder? {
         let fileSystem = fileSystem
-        return try await disk.runSyncing(key: task.rawValue, in: directory) {
-            () throws(FileError) in
-            let folder = try OpenFolder(directory, fileSystem: fileSystem)
-            return try folder.deletePart(file) ? (nil, .folder(folder)) : (folder, nil)
+        do throws(FileError) {
+            try await disk.runSyncing(key: task.rawValue, in: directory) {
+                () throws(FileError) -> (Void, DiskSync?) in
+                let folder = try OpenFolder(directory, fileSystem: fileSystem)
+                if try folder.deletePart(file) { return ((), .folder(folder)) }
+                if isLeftover, folder.isElsewhere(file) { throw .otherDrive }
+                return ((), nil)
+            }
+        } catch {
+            guard error.isGone, !isLeftover else { throw error }
         }
     }
 
-    /// Deletes the file that a move by copy left in the old folder; succeeds if the file is gone.
-    ///
-    /// - Throws: `vanished`, `folderMoved` or `otherDrive` if the folder or its drive is missing,
-    ///   so that the file may still exist.
+    /// Deletes the file that a move by copy left in the old folder; throws if that is not there.
     package func deleteLeftover(of record: TaskRecord) async throws(FileError) {
         guard case .from(let directory, let file) = record.move else { return }
-        try await deleteOriginal(file, in: directory, of: record.id)
-    }
-
-    fileprivate func deleteOriginal(
-        _ file: LocalFile,
-        in directory: String,
-        of task: TaskID
-    ) async throws(FileError) {
-        let folder = try await deleteForGood(file, in: directory, of: task)
-        if folder?.isElsewhere(file) == true { throw .otherDrive }
+        try await deletePart(file, in: directory, of: record.id, isLeftover: true)
     }
 }
 
@@ -355,7 +338,8 @@ private struct FileMove: Sendable {
         }
         engine.names.restore(copy.name, in: place.directory, for: record.id)
         do {
-            try await engine.deleteOriginal(file, in: record.request.directory, of: record.id)
+            let old = record.request.directory
+            try await engine.deletePart(file, in: old, of: record.id, isLeftover: true)
             return .arrived(copy, leavesCopy: false)
         } catch {
             return .arrived(copy, leavesCopy: true)
@@ -374,10 +358,8 @@ private struct FileMove: Sendable {
                 return folder.isElsewhere(part) ? nil : false
             }
         } catch {
-            switch error {
-            case .vanished, .folderMissing, .folderMoved: return nil
-            case .system, .nameTaken, .notOurs, .shortened, .otherDrive: throw Unsettled()
-            }
+            guard error.isGone else { throw Unsettled() }
+            return nil
         }
     }
 

@@ -34,10 +34,8 @@ extension Engine {
                     : try PartFile.reopen(file, in: folder, for: O_RDONLY)
                 return try folder.fileSystem.duplicate(part.number)
             }
-        } catch .otherDrive {
-            return nil
         } catch {
-            guard error.isGone else { throw error }
+            guard error.isMissing else { throw error }
             return nil
         }
     }

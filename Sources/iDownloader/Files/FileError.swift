@@ -46,6 +46,9 @@ extension FileError {
         }
     }
 
+    /// Whether the file, its folder or its drive is gone.
+    var isMissing: Bool { if case .otherDrive = self { true } else { isGone } }
+
     /// Whether the file system refuses a character of the name; it may take the name without
     /// special characters (FAT, NTFS).
     package var isNameRefused: Bool { errno == EINVAL || errno == EILSEQ }

@@ -52,10 +52,6 @@ extension Engine {
         if record.isMoving { return nil }
         // The file may be published already; the next attempt or verb looks.
         if case .publish = record.intent { return nil }
-        return await measure(file, of: record)
-    }
-
-    private func measure(_ file: LocalFile, of record: TaskRecord) async -> Event? {
         do throws(FileError) {
             return try await inFolder(record.request.directory, of: record.id) {
                 folder throws(FileError) in
@@ -75,21 +71,31 @@ extension Engine {
     ///     the user.
     /// - Returns: the event to record; nil if the file system does not tell.
     package func settlePublication(of record: TaskRecord, isGivenUp: Bool) async -> Event? {
-        guard case .publish(let name) = record.intent, let file = record.file else { return nil }
         do throws(FileError) {
-            return try await inFolder(record.request.directory, of: record.id) {
-                folder throws(FileError) in
-                if let size = try folder.endPublication(of: file, as: name) {
-                    return .publicationFound(name: name, size: size)
-                }
-                return .partialFound(size: try PartFile.reopen(file, in: folder).size())
-            }
+            return try await publication(of: record)
         } catch {
-            switch error {
-            case .vanished, .notOurs, .folderMissing, .folderMoved, .otherDrive:
-                return isGivenUp ? .partialFound(size: nil) : nil
-            case .system, .nameTaken, .shortened: return nil
+            return isGivenUp && error.isMissing ? .partialFound(size: nil) : nil
+        }
+    }
+
+    /// Returns which of its names the file of a recorded publication has; gives it the final one
+    /// before where `completes` is set and the name is free.
+    private func publication(
+        of record: TaskRecord,
+        completes: Bool = false
+    ) async throws(FileError) -> Event? {
+        guard case .publish(let name) = record.intent, let file = record.file else { return nil }
+        return try await inFolder(record.request.directory, of: record.id) {
+            folder throws(FileError) in
+            do throws(FileError) {
+                if completes { try folder.publish(file, as: name) }
+            } catch .nameTaken {
+                // All bytes are stored: the next attempt publishes the file under another name.
             }
+            if let size = try folder.endPublication(of: file, as: name) {
+                return .publicationFound(name: name, size: size)
+            }
+            return .partialFound(size: try PartFile.reopen(file, in: folder).size())
         }
     }
 
@@ -98,41 +104,19 @@ extension Engine {
     /// - Returns: the event to record; nil if the file system refuses for now, or if only a verb
     ///   may change the task.
     package func carryOutIntent(of record: TaskRecord) async -> Event? {
-        switch record.intent {
-        case .publish(let name):
-            guard record.state.kind == .waiting else { return nil }
-            return await completePublication(of: record, as: name)
-        case .discard, .remove:
-            do throws(FileError) {
+        do throws(FileError) {
+            switch record.intent {
+            case .publish:
+                guard record.state.kind == .waiting else { return nil }
+                return try await publication(of: record, completes: true)
+            case .discard, .remove:
                 try await deletePartial(of: record)
                 return .partialDeleted
-            } catch {
-                return nil
-            }
-        case nil:
-            return nil
-        }
-    }
-
-    private func completePublication(of record: TaskRecord, as name: String) async -> Event? {
-        guard let file = record.file else { return .partialFound(size: nil) }
-        do throws(FileError) {
-            return try await inFolder(record.request.directory, of: record.id) {
-                folder throws(FileError) in
-                try folder.publish(file, as: name)
-                let size = try folder.endPublication(of: file, as: name)
-                return size.map { .publicationFound(name: name, size: $0) }
+            case nil: return nil
             }
         } catch {
-            switch error {
-            case .nameTaken:
-                // All bytes are stored: the next attempt publishes the file under another name.
-                restoreName(of: record)
-                return await measure(file, of: record)
-            case .vanished, .notOurs: return .partialFound(size: nil)
             // The drive of the folder or of the file may not be mounted.
-            case .folderMissing, .folderMoved, .otherDrive, .system, .shortened: return nil
-            }
+            return error.isAbsence && !record.isDeleting ? .partialFound(size: nil) : nil
         }
     }
 
