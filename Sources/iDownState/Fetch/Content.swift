@@ -13,7 +13,7 @@ package struct Content: Hashable, Sendable {
     /// where that is unknown.
     package private(set) var owner: Int?
     /// Whether the file is a copy of the recorded one of which no byte has been compared yet.
-    private var isUnprovenCopy = false
+    private(set) var isUnprovenCopy = false
     /// Whether samples were equal in this attempt; a further proof then compares no samples.
     package private(set) var hasEqualSamples = false
     /// Whether one answer brought all bytes on disk, or was compared with all of them.

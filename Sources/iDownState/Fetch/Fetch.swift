@@ -246,7 +246,12 @@ package struct Fetch: Hashable, Sendable {
         }
         let ask = Ask.first(for: content.stored, of: content.known)
         let usual = isVouchedFor(sources.position) ? ask.unconditional : ask
-        return learned.followUp.first(usual, of: sources.current, onDisk: content)
+        let first = learned.followUp.first(usual, of: sources.current, onDisk: content)
+        // A copy of the recorded file is proven first, whatever its validators say.
+        guard content.isUnprovenCopy, first.isPartial, let total = content.known.total else {
+            return first
+        }
+        return .proof(for: content.stored, upTo: total)
     }
 
     /// Returns the request with which a joining connection asks a source for a range.

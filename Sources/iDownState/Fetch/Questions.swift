@@ -34,17 +34,8 @@ package struct Questions: Hashable, Sendable {
     /// Whether there is nothing left to ask for.
     package private(set) var areAnswered = false
 
-    /// - Parameters:
-    ///   - fetch: what is known of the file.
-    ///   - isOfCopy: whether the file on disk is a copy that may differ from the recorded file, and
-    ///     is proven first.
-    package init(_ fetch: Fetch, isOfCopy: Bool) { goal = Self.goal(in: fetch, isOfCopy: isOfCopy) }
-
-    private static func goal(in fetch: Fetch, isOfCopy: Bool) -> Ask {
-        let ask = fetch.firstAsk
-        guard isOfCopy, ask.isPartial, let total = fetch.content.known.total else { return ask }
-        return .proof(for: fetch.content.stored, upTo: total)
-    }
+    /// - Parameter fetch: what is known of the file.
+    package init(_ fetch: Fetch) { goal = fetch.firstAsk }
 
     /// Returns the bytes before the resume point that an answer must repeat; nil where no proof is
     /// needed, and where its samples are already chosen.
@@ -94,15 +85,9 @@ package struct Questions: Hashable, Sendable {
     /// - Parameters:
     ///   - answer: how the request ended.
     ///   - fetch: what is known of the file.
-    ///   - isOfCopy: whether the file on disk is still a copy that may differ from the recorded
-    ///     file.
     /// - Returns: whether the answer brought new bytes or an equal sample.
     @discardableResult
-    package mutating func take(
-        _ answer: Answer,
-        _ fetch: inout Fetch,
-        isOfCopy: Bool = false
-    ) -> Bool {
+    package mutating func take(_ answer: Answer, _ fetch: inout Fetch) -> Bool {
         endedEarly = false
         switch answer {
         case .complete:
@@ -117,7 +102,7 @@ package struct Questions: Hashable, Sendable {
         case .stored:
             let content = fetch.content
             areAnswered = content.known.total == nil || content.isComplete
-            goal = Self.goal(in: fetch, isOfCopy: isOfCopy)
+            goal = fetch.firstAsk
             // A server that brings new bytes with each answer may give any number of answers.
             guard content.stored.byteCount > before else {
                 endedEarly = true

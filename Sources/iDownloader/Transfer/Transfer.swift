@@ -239,9 +239,8 @@ actor Transfer {
 
     /// Sends requests to the present source until every byte is stored.
     private func fetch() async throws(TransferEnd) {
-        let ledger = attempt.ledger
-        if content.isComplete, target.part != nil, ledger.copy == nil { return }
-        var questions = Questions(attempt.fetch, isOfCopy: ledger.copy != nil)
+        if content.isComplete, target.part != nil, attempt.ledger.copy == nil { return }
+        var questions = Questions(attempt.fetch)
         var generator = engine.time
         while true {
             if attempt.firstHop.url.isFTP, let overlap = questions.overlap(in: attempt.fetch),
@@ -259,10 +258,7 @@ actor Transfer {
                 }
                 answer = .again(.whole, content.known.withoutRanges)
             }
-            let isOfCopy = ledger.copy != nil
-            if questions.take(answer, &attempt.fetch, isOfCopy: isOfCopy) {
-                attempt.headerBytes = 0
-            }
+            if questions.take(answer, &attempt.fetch) { attempt.headerBytes = 0 }
         }
         guard questions.areAnswered else {
             throw .failed(

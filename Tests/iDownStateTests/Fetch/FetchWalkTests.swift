@@ -207,7 +207,7 @@ struct FetchWorld {
 
     private mutating func askSource(_ fetch: inout Fetch) -> SourceEnd {
         if fetch.content.isComplete { return .complete }
-        var questions = Questions(fetch, isOfCopy: false)
+        var questions = Questions(fetch)
         while let ask = questions.next(&fetch, using: &generator) {
             if chance(5) { served[Int.random(in: served.indices, using: &generator)] += 1 }
             if chance(5) { return .crashed }

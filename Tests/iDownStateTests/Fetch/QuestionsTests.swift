@@ -105,12 +105,13 @@ import iDownTesting
 
     @Test(arguments: rows) func `each answer leads to the next question`(row: Row) {
         var fetch = Self.fetch(row.known, stored: row.stored)
-        var questions = Questions(fetch, isOfCopy: row.isOfCopy)
+        if row.isOfCopy { fetch.content.isCopy() }
+        var questions = Questions(fetch)
         var generator = SeededGenerator(seed: 1)
         var asked: [String] = []
         for answer in row.answers {
             asked.append(Self.word(questions.next(&fetch, using: &generator)))
-            questions.take(answer, &fetch, isOfCopy: row.isOfCopy)
+            questions.take(answer, &fetch)
         }
         asked.append(Self.word(questions.next(&fetch, using: &generator)))
         #expect(asked == row.asked)
@@ -119,7 +120,7 @@ import iDownTesting
 
     @Test func `whoever brings a little with each answer may go on`() {
         var fetch = Self.fetch()
-        var questions = Questions(fetch, isOfCopy: false)
+        var questions = Questions(fetch)
         var generator = SeededGenerator(seed: 1)
         for step in 1...20 as ClosedRange<Int64> {
             let ask = questions.next(&fetch, using: &generator)
@@ -135,7 +136,7 @@ import iDownTesting
 
     @Test func `an overlap that would prove nothing has all asked for`() {
         var fetch = Self.fetch(Self.bare)
-        var questions = Questions(fetch, isOfCopy: false)
+        var questions = Questions(fetch)
         #expect(questions.overlap(in: fetch)?.end == Self.half)
         questions.askForAll()
         #expect(questions.overlap(in: fetch) == nil)
