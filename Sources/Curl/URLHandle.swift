@@ -36,32 +36,16 @@ final class URLHandle {
         }
         let isASCII = given.utf8.allSatisfy { $0 < 0x80 }
         let host = (isASCII ? given : try asciiHost()).lowercased()
-        // IDNA turns some characters into other ASCII ones: U+037E becomes a semicolon.
-        let name = isASCII && isPlain(host) ? host : try readAgain(host)
+        // The host is read as libcurl would read it next time, which may be another one: libcurl
+        // looks for numbers (`2130706433`) before it decodes a percent-encoded host, the decoded
+        // characters may be ones that no host can have, and IDNA turns some characters into other
+        // ASCII ones: U+037E becomes a semicolon.
+        let parser = try URLHandle(funnel)
+        try parser.set("http://\(host)/")
+        let name = try parser.get(CURLUPART_HOST) ?? host
         guard name != "." else { throw .host }
         guard let zone = try get(CURLUPART_ZONEID), name.hasSuffix("]") else { return name }
         return "\(name.dropLast())%25\(zone)]"
-    }
-
-    /// Whether libcurl certainly reads the host as the same host again.
-    ///
-    /// It may not if the host begins with a digit: libcurl looks for numbers (`2130706433`) before
-    /// it decodes a percent-encoded host. The decoded characters may also be ones that no host can
-    /// have.
-    private func isPlain(_ host: String) -> Bool {
-        guard let first = host.utf8.first, !(0x30...0x39).contains(first) else { return false }
-        return host.hasPrefix("[")
-            || host.utf8.allSatisfy {
-                (0x61...0x7A).contains($0) || (0x2D...0x2E).contains($0) || $0 == 0x5F
-                    || (0x30...0x39).contains($0)
-            }
-    }
-
-    /// Returns how libcurl reads a host that it has produced itself.
-    private func readAgain(_ host: String) throws(URLFailure) -> String {
-        let parser = try URLHandle(funnel)
-        try parser.set("http://\(host)/")
-        return try parser.get(CURLUPART_HOST) ?? host
     }
 
     /// Returns an international host in its ASCII form (RFC 5891).
