@@ -957,6 +957,20 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.open("<p id=a>a page</p>")
         self.expect_idown(file, requests=1)
 
+    def test_a_worker_that_sleeps_wakes_with_the_press_of_a_link(self):
+        """Until it is awake, Chromium goes on with a download."""
+        file = self.serve()
+        self.open(f"<a id=a style='position: fixed; inset: 0' href={self.name}>the file</a>")
+        self.browser.end_worker()
+
+        def act(kind):
+            self.browser.call("Input.dispatchMouseEvent", self.browser.page, type=kind, x=99, y=99,
+                              button="left", clickCount=1)
+        wait(lambda: act("mousePressed") or self.browser.find_worker(), "another worker")
+        self.assertEqual(self.site.asked(self.name), [])
+        act("mouseReleased")
+        self.expect_idown(file, requests=1)
+
 
 class FirefoxTests(Cases, unittest.TestCase):
     Browser = Firefox

@@ -452,7 +452,7 @@ api.contextMenus.onClicked.addListener(async (info, tab) => {
   take(links ?? (url ? [{ url }] : []), info.frameUrl ?? info.pageUrl, tab, frame);
 });
 
-api.runtime.onMessage.addListener(({ links }, { url, tab, frameId }) => void take(links, url, tab, frameId));
+api.runtime.onMessage.addListener(({ links }, { url, tab, frameId }) => void (links && take(links, url, tab, frameId)));
 
 let looks, nextLook;
 /** Shows on the button how many downloads run, unless it warns, and looks again until none runs. */

@@ -33,6 +33,12 @@
   addEventListener('click', onClick, true);
   // A click of the middle button.
   addEventListener('auxclick', onClick, true);
+  // Chromium does not hold a download until the extension is awake: it wakes with the press.
+  const onPress = (event) => {
+    const isLink = event.isTrusted && event.composedPath().some((node) => node.matches?.('a, area, button'));
+    if (isLink && api.runtime?.id) api.runtime.sendMessage({}).catch(() => {});
+  };
+  addEventListener('pointerdown', onPress, true);
 
   api.runtime.onMessage.addListener((message, sender, answer) => {
     // A frame that has nothing to tell is silent, since the first answer of a tab's frames counts.
