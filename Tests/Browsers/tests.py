@@ -762,23 +762,32 @@ while header := sys.stdin.buffer.read(4):
         finally:
             self.again()
 
-    def test_an_extension_of_another_version(self):
+    @contextlib.contextmanager
+    def other_extension(self, name, old, new):
+        """Runs the browser with an extension that differs in one place of a script."""
         other = self.work / "other"
         shutil.copytree(EXTENSION, other)
-        script = other / "host.js"
-        script.write_text(script.read_text().replace("VERSION = 1", "VERSION = 2"))
-        self.browser.close()
+        script = other / name
+        self.assertIn(old, script.read_text())
+        script.write_text(script.read_text().replace(old, new))
         # Chromium keeps scripts over a restart.
-        shutil.rmtree(self.work / "chromium/Default/Service Worker", ignore_errors=True)
+        forget = lambda: shutil.rmtree(self.work / "chromium/Default/Service Worker", ignore_errors=True)
+        self.browser.close()
+        forget()
         self.begin(extension=other)
         try:
+            yield
+        finally:
+            self.browser.close()
+            forget()
+            shutil.rmtree(other)
+            self.begin()
+
+    def test_an_extension_of_another_version(self):
+        with self.other_extension("host.js", "VERSION = 1", "VERSION = 2"):
             file = self.serve()
             self.click_file()
             self.expect_browser(file)
-        finally:
-            self.browser.close()
-            shutil.rmtree(self.work / "chromium/Default/Service Worker", ignore_errors=True)
-            self.begin()
 
     def test_kills_at_random_moments(self):
         dice = random.Random(SEED)
@@ -957,6 +966,7 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.open("<p id=a>a page</p>")
         self.expect_idown(file, requests=1)
 
+
     def test_a_worker_that_sleeps_wakes_with_the_press_of_a_link(self):
         """Until it is awake, Chromium goes on with a download."""
         file = self.serve()
@@ -970,6 +980,14 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.assertEqual(self.site.asked(self.name), [])
         act("mouseReleased")
         self.expect_idown(file, requests=1)
+
+    def test_a_worker_that_is_told_of_a_response_before_its_request(self):
+        """As Chromium does while one begins."""
+        with self.other_extension("background.js", "onSendHeaders.addListener(noteRequest",
+                                  "onSendHeaders.addListener((told) => setTimeout(noteRequest, 200, told)"):
+            file = self.serve()
+            self.click_file()
+            self.expect_idown(file, requests=1)
 
 
 class FirefoxTests(Cases, unittest.TestCase):

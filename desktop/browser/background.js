@@ -65,12 +65,21 @@ const tellBoth = async (tab, message) =>
 const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub_frame'] };
 /** Requests by their ids: `hops` (methods, URLs and request headers, one a redirect), and the response. */
 const requests = new Map();
-function noteRequest({ requestId, method, url, requestHeaders: headers, ...details }) {
+function requestBy(id) {
+  if (!requests.has(id)) setTimeout(() => requests.delete(id), REMEMBERED);
+  if (!requests.has(id)) requests.set(id, { hops: [] });
+  return requests.get(id);
+}
+
+function noteRequest({ requestId, method, url, requestHeaders: headers, timeStamp: time, ...details }) {
   const { tabId: tab, frameId: frame, cookieStoreId: store, incognito: isPrivate } = details;
   const page = details.documentUrl ?? details.originUrl ?? details.initiator;
-  if (!requests.has(requestId)) setTimeout(() => requests.delete(requestId), REMEMBERED);
-  const hops = [...(requests.get(requestId)?.hops ?? []), { method, url, headers }];
-  requests.set(requestId, { hops, tab, frame, store, isPrivate, page });
+  const request = requestBy(requestId);
+  request.hops.push({ method, url, headers, time });
+  // While this script begins, Chromium may tell of the newest first, and even of the response before it.
+  request.hops.sort((one, other) => one.time - other.time);
+  // One that is told after its download is known tells less of it.
+  if (!request.isJoined) Object.assign(request, { tab, frame, store, isPrivate, page });
 }
 
 /** The hops that idown can repeat: the GETs after the last form that was sent. */
@@ -80,12 +89,14 @@ const repeatable = (hops) => hops.slice(hops.findLastIndex(({ method }) => metho
 const login = (url) => `login ${new URL(url).origin}`;
 const noteLogin = ({ url, isProxy }) => void (isProxy || api.storage.session.set({ [login(url)]: true }));
 
+/** Whether the request of a response is known: one from before this script began may have had a login. */
+const isSeen = ({ hops, end }) => end !== undefined && hops.at(-1)?.url === end;
+
 function noteResponse(details) {
-  const request = requests.get(details.requestId);
   if (details.statusCode === 401) noteLogin(details);
-  // One from before this script began may have had a login, or a page that tells no referrer.
-  const isSeen = request?.hops.at(-1).url === details.url;
-  if (!isSeen || (details.statusCode >= 300 && details.statusCode < 400)) return undefined;
+  if (details.statusCode >= 300 && details.statusCode < 400) return undefined;
+  const request = requestBy(details.requestId);
+  request.end = details.url;
   const told = (name) => header(details.responseHeaders, name);
   // A length and an ETag of compressed bytes are not those of the file.
   const isCoded = !/^(identity)?$/i.test(told('content-encoding') ?? '');
@@ -101,13 +112,13 @@ function noteResponse(details) {
     'last-modified': told('last-modified'),
     mime: told('content-type'),
   };
-  return request;
+  return isSeen(request) ? request : undefined;
 }
 
 /** The request of a download of Chromium's, which names none: the newest of its URL with a response. */
 async function requestOf(item) {
   const url = withoutFragment(item.finalUrl);
-  const fits = ({ seen, isJoined, hops }) => seen && !isJoined && withoutFragment(hops.at(-1).url) === url;
+  const fits = (request) => isSeen(request) && !request.isJoined && withoutFragment(request.end) === url;
   const deadline = Date.now() + JOINING;
   let all = [];
   while ((all = [...requests.values()].filter(fits)).length === 0 && Date.now() < deadline) await sleep(10);
@@ -166,9 +177,10 @@ async function facts({ url, headers }, request) {
  * The first URL comes before the one where redirects led to, which may work only once.
  */
 async function offer(request, token, name) {
-  const { hops, seen, page, disposition, isPrivate } = request;
+  const { seen, page, disposition, isPrivate } = request;
   const deadline = Date.now() + PATIENCE;
   const { rules } = await ask({ do: 'hello' }, deadline);
+  const hops = [...request.hops];
   const urls = hops.map((hop) => hop.url);
   if (!wants(rules, { urls, page, name: name || nameIn(disposition), isPrivate, ...seen })) return false;
   // Without the browser's login idown might get the file for guests.
