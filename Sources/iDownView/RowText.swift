@@ -144,11 +144,14 @@ package enum FailureText {
     /// - Parameters:
     ///   - code: The code.
     ///   - message: The service's message, if there is one. No code tells that the proxy of the
-    ///     settings cannot be used, so the command that the message names does.
+    ///     settings cannot be used, or that the server wants to be asked again, so the message does.
     /// - Returns: The sentence.
     package static func sentence(of code: String, saying message: String = "") -> String {
         if message.contains("`idown config proxy ") {
             return translated("The proxy in the settings cannot be used")
+        }
+        if message.contains("The server is still making the file") {
+            return translated("The server is still making the file")
         }
         if let text = known(code) { return text }
         return switch FailureGroup(errorCode: code) {

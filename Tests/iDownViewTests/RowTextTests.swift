@@ -62,6 +62,21 @@ struct RowTextTests {
     }
 
     @Test
+    func `a server that is still making the file is not told as busy`() {
+        var failed = task(.failed)
+        failed.errorCode = "Server.Busy"
+        failed.errorMessage =
+            "The server answered HTTP 202 Accepted. The server is still making the file: a later"
+            + " try may succeed."
+        let wording = Wording(text: { "<\($0)>" }, plural: { $2 == 1 ? $0 : $1 })
+        Wording.$current.withValue(wording) {
+            #expect(RowText(failed).reason == "<The server is still making the file>")
+        }
+        failed.errorMessage = "The server answered HTTP 503 Service Unavailable."
+        #expect(RowText(failed).reason == "The server is too busy")
+    }
+
+    @Test
     func `a waiting download tells what it waits for`() {
         var waiting = task(.waiting)
         waiting.hold = .offline
