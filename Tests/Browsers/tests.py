@@ -681,8 +681,10 @@ class Cases(Steps):
         wait(lambda: not set(stopped) & set(self.session.hosts()), "the end of that host")
         self.assertEqual(self.session.tasks(), [])
 
-    def refused(self, error):
-        """A click where the host answers each hand-over so; gives what the extension says to it."""
+    @contextlib.contextmanager
+    def other_host(self, answer):
+        """Answers for idown as a statement changes `answer`, which reads `asked`: all that the extension
+        has asked; None is no answer. Gives the file with what was asked."""
         log = self.work / f"asked{self.last}"
         self.session.kill_hosts()
         self.session.install_host(f'''#!/usr/bin/env python3
@@ -692,14 +694,24 @@ rules = {{"on": True, "least-size": 0, "types": [], "leave-types": [], "hosts": 
 while header := sys.stdin.buffer.read(4):
     request = json.loads(sys.stdin.buffer.read(*struct.unpack("=I", header)))
     print(request["do"], file=open({str(log)!r}, "a"))
-    answer = {{"id": request["id"], "ok": True, "rules": rules, "running": 0}}
-    if request["do"] == "hand-over":
-        answer = {{"id": request["id"], "ok": False, "error": {error!r}, "message": ""}}
-    data = json.dumps(answer).encode()
+    asked = open({str(log)!r}).read().split()
+    answer = {{"ok": True, "rules": rules, "running": 0}}
+    {answer}
+    if answer is None: continue
+    data = json.dumps(answer | {{"id": request["id"]}}).encode()
     sys.stdout.buffer.write(struct.pack("=I", len(data)) + data)
     sys.stdout.buffer.flush()
 ''')
         try:
+            yield log
+        finally:
+            self.session.install_host()
+            self.again()
+
+    def refused(self, error):
+        """A click where the host answers each hand-over so; gives what the extension says to it."""
+        answer = f"if asked[-1] == 'hand-over': answer = {{'ok': False, 'error': {error!r}, 'message': ''}}"
+        with self.other_host(answer) as log:
             file = self.serve()
             self.click_file()
             self.expect_browser(file)
@@ -707,9 +719,6 @@ while header := sys.stdin.buffer.read(4):
             words = log.read_text().split()
             # The button asks, too, how many run.
             return words[:1] + [word for word in words[1:] if word != "hello"]
-        finally:
-            self.session.install_host()
-            self.again()
 
     def test_a_url_that_idown_refuses(self):
         self.assertEqual(self.refused("InvalidURL"), ["hello", "hand-over", "withdraw"])
@@ -958,6 +967,22 @@ class ChromiumTests(Cases, unittest.TestCase):
         wait(lambda: not self.browser.extension("chrome.storage.local.get('paused').then((all) => all.paused.length)"),
              "nothing on hold")
 
+    def test_downloads_that_a_lost_worker_has_held_go_on_side_by_side(self):
+        """The first withdrawal gets no answer, for which the next worker waits half a minute."""
+        unheard = "asked[-1] == 'hand-over' or asked[-1:] * asked.count('withdraw') == ['withdraw']"
+        with self.other_host(f"if {unheard}: answer = None"):
+            files = [self.serve(name, rate=MIB) for name in (self.name, self.name + "-2")]
+            self.open(f"<a id=a href={self.name}>one</a> <a id=b href={self.name}-2>another</a>")
+            for selector in ("#a", "#b"):
+                self.browser.click(selector)
+            wait(lambda: self.browser.extension(
+                "chrome.storage.local.get('paused').then((all) => all.paused?.length === 2)"), "both on hold")
+            self.browser.end_worker()
+            # Any page wakes another one.
+            self.open("<p id=a>a page</p>")
+            wait(self.browser.saved, "one of both")
+            self.assertTrue(any(file.equals(self.browser.saved()[0]) for file in files))
+
     def test_a_worker_that_is_lost_once_it_has_cancelled_the_download(self):
         self.browser.extension("chrome.downloads.erase = () => new Promise(() => {}), 0")
         file = self.serve()
@@ -967,7 +992,6 @@ class ChromiumTests(Cases, unittest.TestCase):
         # Any page wakes another one.
         self.open("<p id=a>a page</p>")
         self.expect_idown(file, requests=1)
-
 
     def test_a_worker_that_sleeps_wakes_with_the_press_of_a_link(self):
         """Until it is awake, Chromium goes on with a download."""
