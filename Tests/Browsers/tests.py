@@ -1063,6 +1063,17 @@ class FirefoxTests(Cases, unittest.TestCase):
                 self.expect_idown(file)
                 self.session.clear()
 
+    def test_a_file_that_idown_takes_is_not_in_the_history(self):
+        def is_in_it(path):
+            return self.browser.chrome(
+                "ChromeUtils.importESModule('resource://gre/modules/PlacesUtils.sys.mjs').PlacesUtils.history"
+                f".fetch({self.site.url(path)!r}).then((page) => page !== null)")
+        file = self.serve()
+        self.click_file()
+        self.expect_idown(file, requests=1)
+        wait(lambda: is_in_it(f"/page{self.name[1:]}"), "the page in the history")
+        self.assertFalse(is_in_it(self.name))
+
     def test_names_that_only_the_service_reads(self):
         # Firefox gives the bytes of a header as Latin-1.
         for value, name in (("My Report.pdf", "My Report.pdf"),
