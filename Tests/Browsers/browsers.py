@@ -301,6 +301,7 @@ class Firefox(Browser):
             "toolkit.telemetry.reportingpolicy.firstRun": False, "network.connectivity-service.enabled": False,
             "browser.shell.checkDefaultBrowser": False, "services.settings.server": "data:,",
             "browser.safebrowsing.downloads.enabled": False, "dom.disable_open_during_load": False,
+            "network.dns.localDomains": "plain.example",
         }
         (self.profile / "user.js").write_text("".join(
             f"user_pref({json.dumps(name)}, {json.dumps(value)});\n"
@@ -317,7 +318,7 @@ class Firefox(Browser):
         self.socket = wait(connect, "Marionette", 120)
         self.rest, self.last = b"", 0
         self.read()
-        self.call("WebDriver:NewSession", capabilities={"alwaysMatch": {"pageLoadStrategy": "none"}})
+        self.call("WebDriver:NewSession", acceptInsecureCerts=True)
         if not INSTALLED:
             self.call("Addon:Install", path=str(extension), temporary=True, allowPrivateBrowsing=private)
 

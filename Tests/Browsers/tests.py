@@ -8,6 +8,7 @@ import random
 import shutil
 import signal
 import statistics
+import subprocess
 import time
 import unittest
 
@@ -1073,6 +1074,27 @@ class FirefoxTests(Cases, unittest.TestCase):
         self.expect_idown(file, requests=1)
         wait(lambda: is_in_it(f"/page{self.name[1:]}"), "the page in the history")
         self.assertFalse(is_in_it(self.name))
+
+    def test_a_file_of_an_insecure_host_that_firefox_refuses_is_not_saved(self):
+        certificate = self.work / "certificate.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1",
+                        "-keyout", certificate, "-out", certificate], check=True, capture_output=True)
+        secure = Site(certificate)
+        self.addCleanup(secure.close)
+        refused = self.name
+        self.serve()
+        link = self.site.url(refused, host="plain.example")
+        self.browser.open(secure.page("/page", f"<a id=a href={link}>the file</a>"))
+        self.browser.click("#a")
+        wait(self.browser.listed, "what Firefox says of it")
+        # What comes later is done later, too.
+        self.take_new_name()
+        self.serve()
+        self.click_file()
+        self.session.task(self.name)
+        self.assertEqual(len(self.site.asked(refused)), 1)
+        # Firefox keeps its place in the folder.
+        self.assertEqual([path.stat().st_size for path in self.browser.saved()], [0])
 
     def test_names_that_only_the_service_reads(self):
         # Firefox gives the bytes of a header as Latin-1.

@@ -4,6 +4,7 @@
 import http.server
 import random
 import socket
+import ssl
 import threading
 import time
 from urllib.parse import urlsplit
@@ -62,7 +63,8 @@ class Request:
 
 
 class Site:
-    def __init__(self):
+    def __init__(self, certificate=None):
+        """By https with a certificate, whose file has its key, too."""
         self.files, self.pages, self.redirects, self.requests = {}, {}, {}, []
         self.cookies = {}
         # Pages that want a login by HTTP.
@@ -96,10 +98,15 @@ class Site:
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
         self.port = self.server.server_address[1]
+        self.scheme = "https" if certificate else "http"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def url(self, path, host="127.0.0.1"):
-        return f"http://{host}:{self.port}{path}"
+        return f"{self.scheme}://{host}:{self.port}{path}"
 
     def page(self, path, body):
         self.pages[path] = "<!doctype html><meta charset=utf-8><title>page</title>" + body
