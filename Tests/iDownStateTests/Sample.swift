@@ -26,6 +26,7 @@ enum Sample {
     )
 
     /// The versions as answers with a type tell them.
+    static let url = "https://host/file.iso"
     static let offer = typed(remote)
     static let otherOffer = typed(otherRemote)
 
@@ -62,7 +63,7 @@ enum Sample {
     static func record() throws -> TaskRecord {
         TaskRecord(
             id: try #require(TaskID(rawValue: 7)),
-            request: TaskRequest(url: "https://host/file.iso", directory: "/home/u/Downloads"),
+            request: TaskRequest(url: url, directory: "/home/u/Downloads"),
             createdAt: WallTime(microseconds: 1)
         )
     }

@@ -5,8 +5,9 @@
 /// The transfer continues only after each event is committed.
 package enum TransferEvent: Hashable, Sendable {
     /// An answer offers this version, and the attempt ends before there is a file for it: the disk
-    /// may have no room.
-    case answered(RemoteVersion)
+    /// may have no room. With the task's URL that was asked, without its login: a client may have
+    /// given the task another one meanwhile.
+    case answered(RemoteVersion, of: String)
     /// The answer is judged and the file is open; its bytes in `segments` are kept as part of this
     /// version. Comes before the first byte, and again before bytes on disk become worthless.
     case opened(LocalFile, RemoteVersion, keeping: SegmentMap)

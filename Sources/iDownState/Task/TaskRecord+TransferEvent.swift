@@ -23,9 +23,11 @@ extension TaskRecord {
             guard case .publish = intent else { return [] }
             if let folder { request.directory = folder }
             return complete(name, size, integrity, at: now)
-        case .answered(let offer):
-            let isNew = file == nil && state != .cancelled && remote.takeOffer(offer)
-            return isNew ? [.persist, .announce] : []
+        case .answered(let offer, let url):
+            guard file == nil, state != .cancelled, url == request.urlWithoutLogin,
+                remote.takeOffer(offer)
+            else { return [] }
+            return [.persist, .announce]
         // Of a stopped transfer nothing else counts.
         case _ where state != .downloading: return []
         case .opened(let file, let remote, let kept): return open(file, remote, kept)

@@ -220,7 +220,8 @@ final class Storage {
     /// that an answer has offered.
     func keepWhatIsThere() async {
         if target.file == nil, content.known.isOnRecord, content.known != ledger.version {
-            _ = try? await ledger.commit(.answered(content.known))
+            let url = attempt.job.request.urlWithoutLogin
+            _ = try? await ledger.commit(.answered(content.known, of: url))
         }
         guard target.part != nil, !target.isUnnamed, content.stored != ledger.segments else {
             return

@@ -24,7 +24,7 @@ import iDownState
             case .partialGone: .partialFound(size: nil)
             case .publicationFound: .publicationFound(name: Sample.name, size: Sample.total)
             case .partialDeleted: .partialDeleted
-            case .answered: .transfer(.answered(Sample.otherOffer), of: attempt)
+            case .answered: .transfer(.answered(Sample.otherOffer, of: Sample.url), of: attempt)
             case .opened:
                 .transfer(
                     .opened(Sample.otherFile, Sample.otherRemote, keeping: Sample.first(1)),

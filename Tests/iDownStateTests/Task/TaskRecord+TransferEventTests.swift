@@ -38,7 +38,7 @@ import Testing
     func `an answer without a file is recorded, and has to be proven`(situation: Situation) throws {
         var record = try situation.record()
         for version in [Sample.offer, Sample.otherOffer] {
-            report(.answered(version), to: &record)
+            report(.answered(version, of: record.request.url), to: &record)
             var unproven = version
             unproven.needsProof = true
             #expect(record.remote == unproven)
@@ -49,7 +49,7 @@ import Testing
     @Test func `what an answer only offered is forgotten with its link, and by a cancel`() throws {
         for endsByCancel in [false, true] {
             var record = try Situation.paused.record()
-            report(.answered(Sample.offer), to: &record)
+            report(.answered(Sample.offer, of: record.request.url), to: &record)
             #expect(record.remote.isOnRecord)
             if endsByCancel {
                 _ = try record.apply(.cancel)
@@ -60,9 +60,17 @@ import Testing
         }
     }
 
+    @Test func `an answer of the link that a task had before counts no more`() throws {
+        var record = try Situation.paused.record()
+        let asked = record.request.url
+        _ = record.takeLink("http://example.org/other", isSameOrigin: true)
+        #expect(report(.answered(Sample.offer, of: asked), to: &record).isEmpty)
+        #expect(!record.remote.isOnRecord)
+    }
+
     @Test func `an offer without a type is not recorded`() throws {
         var record = try Situation.paused.record()
-        #expect(report(.answered(Sample.remote), to: &record).isEmpty)
+        #expect(report(.answered(Sample.remote, of: record.request.url), to: &record).isEmpty)
         #expect(!record.remote.isOnRecord)
     }
 
@@ -71,7 +79,7 @@ import Testing
         record.remote = Sample.remote
         for record in [record, try Situation.downloading.record()] {
             var after = record
-            #expect(report(.answered(Sample.otherOffer), to: &after).isEmpty)
+            #expect(report(.answered(Sample.otherOffer, of: after.request.url), to: &after).isEmpty)
             #expect(after == record)
         }
     }

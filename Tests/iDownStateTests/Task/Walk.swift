@@ -87,7 +87,7 @@ struct Walk: Sendable {
         ]
         let more = record.segments.isEmpty ? Sample.half : Sample.total
         let reports: [TransferEvent] = [
-            .answered(Sample.otherOffer),
+            .answered(Sample.otherOffer, of: record.request.urlWithoutLogin),
             .opened(Sample.file, Sample.remote, keeping: record.segments),
             .opened(Sample.otherFile, Sample.otherRemote, keeping: SegmentMap()),
             .arrived(Sample.file, Sample.remote),
