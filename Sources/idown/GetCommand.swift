@@ -11,9 +11,8 @@ struct GetCommand: AsyncParsableCommand {
         abstract: "Downloads files into the current folder and waits for them.",
         discussion: """
             Shows the progress on standard error and prints the paths of the finished files, in \
-            the order of the URLs. URLs are added together or not at all, except metalinks and \
-            URLs that get cookies of their own; the exit code is that of the first download that \
-            failed. An unfinished download of the same URL into the same folder takes the \
+            the order of the URLs. URLs are added together or not at all, except metalinks; the \
+            exit code is that of the first download that failed. An unfinished download of the same URL into the same folder takes the \
             options and is continued. Ctrl-C ends only this command: the service goes on \
             downloading. If the service is stopped, the command waits for its next start.
 
