@@ -972,7 +972,7 @@ class ChromiumTests(Cases, unittest.TestCase):
         """The first withdrawal gets no answer, for which the next worker waits half a minute."""
         unheard = "asked[-1] == 'hand-over' or asked[-1:] * asked.count('withdraw') == ['withdraw']"
         with self.other_host(f"if {unheard}: answer = None"):
-            files = [self.serve(self.name), self.serve(self.name + "-2")]
+            files = [self.serve(name, rate=MIB) for name in (self.name, self.name + "-2")]
             self.open(f"<a id=a href={self.name}>one</a> <a id=b href={self.name}-2>another</a>")
             for selector in ("#a", "#b"):
                 self.browser.click(selector)
