@@ -53,7 +53,7 @@ extension Coordinator {
     /// - Parameters:
     ///   - command: The verb.
     ///   - ids: The selection.
-    ///   - isRest: Whether other tasks have changed already: tasks that are gone are passed over.
+    ///   - isRest: Whether these are what is left of more tasks: those that are gone are passed over.
     ///   - meant: The finished tasks that are meant, the others are spared; nil for all.
     /// - Returns: how many tasks it changed, and the finished ones that it spared.
     /// - Throws: what ``carryOut(_:on:)`` throws.

@@ -12,9 +12,10 @@ struct GetCommand: AsyncParsableCommand {
         discussion: """
             Shows the progress on standard error and prints the paths of the finished files, in \
             the order of the URLs. URLs are added together or not at all, except metalinks; the \
-            exit code is that of the first download that failed. An unfinished download of the same URL into the same folder takes the \
-            options and is continued. Ctrl-C ends only this command: the service goes on \
-            downloading. If the service is stopped, the command waits for its next start.
+            exit code is that of the first download that failed. An unfinished download of the \
+            same URL into the same folder takes the options and is continued. Ctrl-C ends only \
+            this command: the service goes on downloading. If the service is stopped, the command \
+            waits for its next start.
 
             A URL without a scheme gets https://. For a metalink (.meta4, .metalink), given by its \
             URL or as a local file, it waits for the files that the metalink lists and prints \

@@ -26,7 +26,6 @@ enum Sample {
     )
 
     /// The versions as answers with a type tell them.
-    static let url = "https://host/file.iso"
     static let offer = typed(remote)
     static let otherOffer = typed(otherRemote)
 
@@ -58,6 +57,8 @@ enum Sample {
     static func first(_ count: Int64) -> SegmentMap {
         SegmentMap([ByteRange(first: 0, length: count)].compactMap(\.self))
     }
+
+    static let url = "https://host/file.iso"
 
     /// A task that was just added.
     static func record() throws -> TaskRecord {

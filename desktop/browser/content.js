@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in each page: tells idown of Alt-clicks, and when asked, of clicks and of selected links.
+// Runs in each page: tells idown of presses and Alt-clicks, and when asked, of clicks and of selected links.
 {
   const api = globalThis.browser ?? chrome;
   const TERM = 5000; // So long after a click a download may be its consequence, in milliseconds.

@@ -14,8 +14,8 @@ struct TaskDisk: Sendable {
         directory = job.request.directory
     }
 
-    /// Runs `body`, for which no other task's sync is held up; throws its failure as the end of the
-    /// transfer.
+    /// Runs `body` by itself, so that the syncs of other tasks need not wait for more work than this;
+    /// throws its failure as the end of the transfer.
     func callAsFunction<Value: Sendable>(
         _ body: @escaping @Sendable () throws(FileError) -> Value
     ) async throws(TransferEnd) -> Value {

@@ -54,8 +54,8 @@ extension Engine {
 
     /// Deletes a partial file if idown made it, so that no power cut brings it back.
     ///
-    /// It succeeds if the file is gone, or its folder or drive is; with `isLeftover` it throws then, as
-    /// the file may still exist.
+    /// It succeeds if the file is gone, or its folder or drive is; with `isLeftover` it throws where the
+    /// folder or the drive is gone, as the file may still exist.
     func deletePart(
         _ file: LocalFile,
         in directory: String,
@@ -76,7 +76,7 @@ extension Engine {
         }
     }
 
-    /// Deletes the file that a move by copy left in the old folder; throws if that is not there.
+    /// Deletes the file that a move by copy left in the old folder; throws if that folder is not there.
     package func deleteLeftover(of record: TaskRecord) async throws(FileError) {
         guard case .from(let directory, let file) = record.move else { return }
         try await deletePart(file, in: directory, of: record.id, isLeftover: true)

@@ -7,7 +7,7 @@ import iDownState
 /// Carries one connection's bytes into the file, in writes of 256 KiB.
 ///
 /// The transfer thread of the file's disk writes full buffers itself as long as the disk is quick;
-/// else it goes on to fill a second buffer, and the lane of the disk writes. Where the file already
+/// else it goes on to fill a second buffer, and the thread of the disk writes. Where the file already
 /// has bytes of the same version, they are compared instead. The present position can be read, and
 /// the end moved, at any time without waiting.
 final class SegmentWriter: Sendable {
@@ -18,7 +18,7 @@ final class SegmentWriter: Sendable {
 
     enum Step: Equatable {
         case done
-        /// The lane has the buffers, or a comparison waits for its verdict. The caller offers the
+        /// The thread has the buffers, or a comparison waits for its verdict. The caller offers the
         /// bytes again when the listener says that there is room.
         case waits
         /// The segment's end is reached; bytes after it are dropped.
@@ -41,7 +41,7 @@ final class SegmentWriter: Sendable {
 
     /// Takes a verdict, or nil when there is room for bytes that had to wait.
     ///
-    /// Called on the lane's thread, or inside another call of the writer.
+    /// Called on the disk's thread, or inside another call of the writer.
     typealias Listener = @Sendable (Verdict?) -> Void
 
     /// The offset of the first received byte.
@@ -227,20 +227,20 @@ final class SegmentWriter: Sendable {
 
     // MARK: Writing
 
-    /// Writes the oldest buffer on the lane, and queues the next one behind those of other
+    /// Writes the oldest buffer on the disk's thread, and queues the next one behind those of other
     /// connections.
     private func work() {
-        guard let lane = part.bytes else { return workHere() }
-        lane.async { [self] in if workAtOldest() { work() } }
+        guard let thread = part.bytes else { return workHere() }
+        thread.async { [self] in if workAtOldest() { work() } }
     }
 
     /// Writes all buffers on the caller's thread.
     private func workHere() {
-        guard let lane = part.bytes else {
+        guard let thread = part.bytes else {
             while workAtOldest() {}
             return
         }
-        while lane.here({ workAtOldest() }) {}
+        while thread.here({ workAtOldest() }) {}
     }
 
     /// Works at the oldest buffer; returns whether the caller has to go on with the next one.
