@@ -83,7 +83,6 @@ extension Connection {
             }
             let size = counts ? arguments.count : nil
             call.id = pendingCalls.begin(reply, wantsReply: wantsReply, size: size)
-            if pendingCalls.isLarge(size) { giveBackMemory() }
             run(method, of: owner, call, arguments)
         } catch {
             guard wantsReply else { return }
@@ -136,25 +135,6 @@ extension Connection {
             let peer = Proxy(self, sender, "/", "org.freedesktop.DBus.Peer")
             // If the bus takes no match rule, the calls go on, within the limits of their methods.
             if (try? await peer.waitUntilGone()) != nil { pendingCalls.cancel(endingWith: sender) }
-        }
-    }
-
-    /// Gives memory that large calls free back to the system, with `malloc_trim`, until none waits.
-    ///
-    /// malloc keeps freed texts of up to some kilobytes, because small blocks among them are still
-    /// in use: after twelve calls of 60 MB it kept 115 MB. Giving 60 MB back takes 2 to 13 ms.
-    private func giveBackMemory() {
-        pendingCalls.hadLarge = true
-        guard !pendingCalls.givesBackMemory else { return }
-        pendingCalls.givesBackMemory = true
-        Task {
-            while pendingCalls.hadLarge {
-                // Once more after the last one, whose memory is freed behind its answer.
-                pendingCalls.hadLarge = pendingCalls.hasLarge
-                try? await Task.sleep(for: .milliseconds(250))
-                _ = malloc_trim(0)
-            }
-            pendingCalls.givesBackMemory = false
         }
     }
 

@@ -31,7 +31,7 @@ public actor Connection {
     var objects = ObjectTable()
     var subscriptions: [Int: Subscription] = [:]
     var pendingReplies: [Int: PendingReply] = [:]
-    let pendingCalls = PendingCalls()
+    let pendingCalls: PendingCalls
     /// The senders that are watched until they leave the bus, because they have had calls that end
     /// then.
     var watchedSenders: Set<BusName> = []
@@ -46,6 +46,7 @@ public actor Connection {
 
     private init(executor: QueueExecutor, faults: (@Sendable () -> Bool)?) {
         self.executor = executor
+        pendingCalls = PendingCalls(executor.loop)
         libdbus = LibDBusCalls(faults: faults)
     }
 

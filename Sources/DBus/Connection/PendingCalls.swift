@@ -69,6 +69,7 @@ final class PendingCalls {
     private static let maximum = 65_536
 
     var limits = CallLimits()
+    private let memory: SpareMemory
     private var lastID = 0
     private var running: [Int: Entry] = [:]
     /// The number of calls in `running` that count towards the limits.
@@ -77,16 +78,7 @@ final class PendingCalls {
     /// The senders with a queued call that may start; a sender is listed once for each such call.
     private var due: [BusName?] = []
 
-    /// Whether the memory of large calls is being given back: see ``Connection/giveBackMemory()``.
-    var givesBackMemory = false
-    /// Whether there was a large call since memory was last given back.
-    var hadLarge = false
-
-    /// Whether a large call waits for its answer.
-    var hasLarge: Bool { running.values.contains { isLarge($0.size) } }
-
-    /// Whether the arguments of a call have at least 1 MiB.
-    func isLarge(_ size: Int?) -> Bool { size ?? 0 >= 1 << 20 }
+    init(_ loop: EventLoop) { memory = SpareMemory(loop) }
 
     /// Whether no call waits for its answer.
     var isEmpty: Bool { running.isEmpty }
@@ -121,6 +113,7 @@ final class PendingCalls {
         counted += 1
         loads[reply.sender, default: Load()].calls += 1
         loads[reply.sender]?.bytes += size + Self.callSize
+        memory.callBegan(size: size)
         return lastID
     }
 
@@ -191,6 +184,7 @@ final class PendingCalls {
             counted -= 1
             load.calls -= 1
             load.bytes -= size + Self.callSize
+            memory.callEnded(size: size)
             loads[entry.sender] = load.calls == 0 ? nil : load
         }
         return entry.reply
@@ -214,7 +208,10 @@ final class PendingCalls {
     /// Removes all calls and cancels their tasks; returns where the outstanding replies go.
     func cancelAll() -> [ReplyAddress] {
         defer { (running, counted, loads, due) = ([:], 0, [:], []) }
-        for entry in running.values { entry.task?.cancel() }
+        for entry in running.values {
+            entry.task?.cancel()
+            if let size = entry.size { memory.callEnded(size: size) }
+        }
         return running.sorted { $0.key < $1.key }.compactMap(\.value.reply)
     }
 }

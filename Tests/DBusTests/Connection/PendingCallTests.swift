@@ -137,42 +137,14 @@ extension Connection {
     }
 
     @Test func `calls that wait for something to happen take no place of others`() throws {
-        let calls = PendingCalls()
+        let loop = try EventLoop()
+        defer { loop.end() }
+        let calls = PendingCalls(loop)
         for serial in 1...70_000 as ClosedRange<UInt32> {
             let reply = ReplyAddress(serial: serial, sender: ":1.1")
             _ = calls.begin(reply, wantsReply: true, size: nil)
         }
         try calls.check(":1.2")
-    }
-
-    /// The private memory of this process in bytes: RssAnon of proc_pid_status(5).
-    private static func held() throws -> Int {
-        let status = try TestFile.text(of: "/proc/self/status")
-        let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-        return try #require(line.flatMap { Int($0.filter(\.isNumber)) }) << 10
-    }
-
-    @Test func `what a large call has freed goes back to the system`() async throws {
-        try await serve(limits) { desk, proxy, _, _ in
-            // Blocks that stay in malloc's heap when they are free, since small ones lie between.
-            var (freed, kept): ([UnsafeMutableRawPointer], [UnsafeMutableRawPointer]) = ([], [])
-            for _ in 0..<4_000 {
-                let block = try #require(malloc(16_000))
-                memset(block, 1, 16_000)
-                freed.append(block)
-                kept.append(try #require(malloc(64)))
-            }
-            defer { for block in kept { free(block) } }
-            let before = try Self.held()
-            let call = hold(proxy, String(repeating: "a", count: 1 << 20))
-            try await soon("the call") { desk.called.count == 1 }
-            for block in freed { free(block) }
-            desk.letGo()
-            try await call.value.get()
-            try await soon("the memory to be given back") {
-                try Self.held() < before - 40_000_000
-            }
-        }
     }
 
     @Test func `one client's calls are limited, and take nothing from another's`() async throws {
