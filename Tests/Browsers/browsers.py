@@ -141,13 +141,21 @@ class Chromium(Browser):
         worker = self.find_worker()
         script = "globalThis.chrome?.runtime?.onMessage?.hasListeners()"
         try:
-            return worker if worker and self.evaluate(self.attach(worker), script) else None
+            return worker if worker and self.in_worker(worker, script) else None
         except RuntimeError:
             # It has ended meanwhile, and another one begins.
             return None
 
     def attach(self, target):
         return self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def in_worker(self, worker, script):
+        """Runs a script in the extension's worker, which would never sleep while it is debugged."""
+        where = self.attach(worker)
+        try:
+            return self.evaluate(where, script)
+        finally:
+            self.call("Target.detachFromTarget", sessionId=where)
 
     def evaluate(self, where, script):
         result = self.call("Runtime.evaluate", where, expression=script, awaitPromise=True,
@@ -161,7 +169,7 @@ class Chromium(Browser):
 
     def extension(self, script):
         """Runs a script in the extension."""
-        return self.evaluate(self.attach(self.find_worker() or self.worker), script)
+        return self.in_worker(self.find_worker() or self.worker, script)
 
     def records(self):
         """The states of the downloads that it has on record, by the path of their links."""

@@ -12,6 +12,7 @@ const CONFIRMING = 30_000; // A Confirm is repeated so long; after a minute the 
 const JOINING = 1000; // Chromium may tell of a download before its request.
 const REMEMBERED = 60_000;
 const [MOST_UNASKED, MINUTE] = [10, 60_000]; // Downloads taken without a click of the user.
+const AWAKE = 20_000; // Chromium ends a script that has called nothing for 30 s.
 const PAGE = 1000; // A page answers within this time, or is too busy. The load of a page that is left ends within it.
 const MOST_LINKS = 4; // Links handed over at once.
 // Between two looks at how many downloads run: shorter than the host waits for a question, so that it,
@@ -318,6 +319,9 @@ async function giveUp({ id }) {
 }
 
 if (isChromium) {
+  // A download would run on until this script has begun: it begins with the browser, and stays.
+  api.runtime.onStartup.addListener(() => {});
+  setInterval(() => api.runtime.getPlatformInfo(), AWAKE);
   filter.types.push('other');
   api.webRequest.onSendHeaders.addListener(noteRequest, filter, ['requestHeaders', 'extraHeaders']);
   api.webRequest.onHeadersReceived.addListener(noteResponse, filter, ['responseHeaders', 'extraHeaders']);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in each page: tells idown of presses and Alt-clicks, and when asked, of clicks and of selected links.
+// Runs in each page: tells idown of Alt-clicks, and when asked, of clicks and of selected links.
 {
   const api = globalThis.browser ?? chrome;
   const TERM = 5000; // So long after a click a download may be its consequence, in milliseconds.
@@ -33,12 +33,6 @@
   addEventListener('click', onClick, true);
   // A click of the middle button.
   addEventListener('auxclick', onClick, true);
-  // Chromium does not hold a download until the extension is awake: it wakes with the press.
-  const onPress = (event) => {
-    const isLink = event.isTrusted && event.composedPath().some((node) => node.matches?.('a, area, button'));
-    if (isLink && api.runtime?.id) api.runtime.sendMessage({}).catch(() => {});
-  };
-  addEventListener('pointerdown', onPress, true);
 
   api.runtime.onMessage.addListener((message, sender, answer) => {
     // A frame that has nothing to tell is silent, since the first answer of a tab's frames counts.
