@@ -410,10 +410,9 @@ class Firefox(Browser):
             ".action.getContextData(null).badgeText")
 
     @contextlib.contextmanager
-    def private_window(self, url):
-        """Shows a page in a private window."""
+    def shown(self, window, url):
+        """Shows a page in a window or tab, and closes that in the end."""
         here = self.call("WebDriver:GetWindowHandle")
-        window = self.call("WebDriver:NewWindow", type="window", private=True)["handle"]
         self.call("WebDriver:SwitchToWindow", handle=window)
         try:
             self.open(url)
@@ -421,6 +420,18 @@ class Firefox(Browser):
         finally:
             self.call("WebDriver:CloseWindow")
             self.call("WebDriver:SwitchToWindow", handle=here)
+
+    def private_window(self, url):
+        """Shows a page in a private window."""
+        return self.shown(self.call("WebDriver:NewWindow", type="window", private=True)["handle"], url)
+
+    def container_tab(self, url):
+        """Shows a page in a tab of a container, which has cookies of its own."""
+        before = self.call("WebDriver:GetWindowHandles")
+        self.chrome("(gBrowser.selectedTab = gBrowser.addTab('about:blank', { userContextId: 1, triggeringPrincipal:"
+                    " Services.scriptSecurityManager.getSystemPrincipal() })) && 1")
+        return self.shown(
+            wait(lambda: set(self.call("WebDriver:GetWindowHandles")) - set(before), "another tab").pop(), url)
 
     def save_by_dialog(self):
         """Firefox asks nothing."""

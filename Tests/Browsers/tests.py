@@ -1006,6 +1006,30 @@ class ChromiumTests(Cases, unittest.TestCase):
 class FirefoxTests(Cases, unittest.TestCase):
     Browser = Firefox
 
+    def test_a_container_tab(self):
+        """Its cookies alone go along: with a click, by the menu, and where the browser saves a link for idown."""
+        path = f"/page{self.name[1:]}"
+        page = self.site.page(path, f"<a id=a href={self.name}>the file</a>")
+        self.site.cookies[path] = ["who=outside; Path=/"]
+        self.browser.open(page)
+        self.site.cookies[path] = ["who=inside; Path=/"]
+        self.addCleanup(self.site.cookies.update, {path: ["who=; Path=/; Max-Age=0"]})
+        with self.browser.container_tab(page):
+            file = self.serve()
+            self.browser.click("#a")
+            self.expect_idown(file)
+            self.session.clear()
+            self.browser.menu("#a")
+            self.expect_idown(file)
+            self.session.clear()
+            self.session.remove_host()
+            self.addCleanup(self.session.install_host)
+            self.session.kill_hosts()
+            self.browser.menu("#a")
+            self.expect_browser(file, requests=2)
+        found = {request.headers["Cookie"] for request in self.site.asked(self.name)}
+        self.assertTrue(all("who=inside" in cookies and "outside" not in cookies for cookies in found), found)
+
     def test_a_frame_that_may_not_download(self):
         barred = self.name
         self.serve()
