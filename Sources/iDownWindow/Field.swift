@@ -25,6 +25,9 @@ final class Field {
     var chosen: () -> Void = {}
     /// What is wrong with the text; nil if it is valid.
     private(set) var mistake: String?
+    /// The value in use, which is valid although nobody could type it: a number may have made a
+    /// name longer.
+    private var current: String?
     /// Whether the widgets are destroyed; the folder dialog may answer later.
     private var isGone = false
 
@@ -67,6 +70,12 @@ final class Field {
         set { source.set("text", .text(newValue)) }
     }
 
+    /// Shows the value in use, which is valid.
+    func show(_ value: String) {
+        current = value
+        text = value
+    }
+
     /// Whether the user can type; a disabled field is always valid.
     var isEnabled: Bool {
         get { row.flag("sensitive") }
@@ -83,8 +92,9 @@ final class Field {
 
     private func look() {
         let isMissing = isNeeded && text.isEmpty
+        let isJudged = isEnabled && text != current
         let mistake =
-            !isEnabled ? nil : isMissing ? translated("This cannot be empty.") : judge(text)
+            !isJudged ? nil : isMissing ? translated("This cannot be empty.") : judge(text)
         guard mistake != self.mistake else { return }
         self.mistake = mistake
         row.setClass("error", mistake != nil)

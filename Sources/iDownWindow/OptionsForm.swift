@@ -70,10 +70,10 @@ final class OptionsForm {
 
     /// Fills the form with the options of a task; ``edits(of:)`` then finds what the user changed.
     func show(_ task: TaskProperties) {
-        for option in options { option.field.text = option.text(task) }
+        for option in options { option.field.show(option.text(task)) }
         whenDone.value = AddOptions.WhenDone(rawValue: task.whenDone)
         onExisting.value = AddOptions.OnExisting(rawValue: task.onExisting) ?? .rename
-        folder.text = task.directory
+        folder.show(task.directory)
         let names = task.headerNames.joined(separator: ", ")
         let text = translated(
             "{names}; headers that are typed replace all of these",

@@ -71,6 +71,24 @@ class Changing(Case):
             field.write(usual)
             wait(lambda: self.window.button("Apply", dialog).is_sensitive, "Apply")
 
+    def test_a_name_in_use_may_be_longer_than_what_can_be_typed(self):
+        """Where a name is taken, a number makes the next one longer."""
+        name = 240 * "n" + ".bin"
+        for path in ("long.bin", "longer.bin"):
+            self.serve(path, size=1000)
+            self.site.files[f"/{path}"].name = name
+            self.desktop.command("add", self.site.url(f"/{path}"))
+            longer = name if path == "long.bin" else 240 * "n" + " (1).bin"
+            self.wait_state(longer, "completed")
+        self.window.row(longer, "Completed").act("row.edit")
+        dialog = self.window.find("Change a Download", Role.FRAME)
+        button, field = self.window.button("Apply", dialog), self.window.field("File Name", dialog)
+        self.assertTrue(button.is_sensitive)
+        field.write(longer + "x")
+        wait(lambda: not button.is_sensitive, "no Apply")
+        field.write(longer)
+        wait(lambda: button.is_sensitive, "Apply")
+
     def test_what_can_be_changed_after_the_end_is_applied(self):
         id = self.desktop.command("add", "--paused", self.serve("ends.bin", size=1000)).strip()
         dialog = self.open_dialog("ends.bin")
