@@ -283,6 +283,7 @@ let package = Package(
             name: "iDownTesting",
             dependencies: [
                 "DBus",
+                "iDownloader",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: house

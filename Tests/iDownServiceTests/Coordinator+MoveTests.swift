@@ -362,7 +362,7 @@ import iDownloader
         let server = try FaultServer.serving(held)
         defer { server.stop() }
         // From the edit on: an answer that is lost, and one call that is refused.
-        for manner in [FaultPlan.Manner.refused, .answerLost] {
+        for isMade in [false, true] {
             try await withTemporaryFolder { folder in
                 let id = try await withHub(in: folder) { hub in
                     let id = try await hub.add(server.url("/a.bin"))
@@ -372,7 +372,7 @@ import iDownloader
                     await hub.transferEnd(of: id)
                     return id
                 }
-                let faults = FaultPlan(failing: number, manner: manner)
+                let faults = FaultPlan(failing: number, isMade: isMade)
                 try await withHub(in: folder, fileFaults: faults) { hub in
                     let other = hub.folder("other")
                     try await hub.coordinator.edit(id, TaskEdit(directory: other))

@@ -148,9 +148,9 @@ import iDownloader
         }
     }
 
-    @Test(arguments: [FaultPlan.Manner.refused, .answerLost])
+    @Test(arguments: [false, true])
     func `a small file that is seen under its name counts, although it could not be made to last`(
-        manner: FaultPlan.Manner
+        isMade: Bool
     ) async throws {
         let server = try FaultServer.serving(ServedFile(.small))
         defer { server.stop() }
@@ -166,7 +166,7 @@ import iDownloader
         _ = try await withHub(fileFaults: plan) { try await download($0) }
         var seen = 0
         for call in 1...plan.calls {
-            let faults = FaultPlan(failing: call, manner: manner)
+            let faults = FaultPlan(failing: call, isMade: isMade)
             try await withHub(fileFaults: faults) { hub in
                 let record = try await download(hub)
                 guard record.state == .failed, hub.names.contains("a") else { return }

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Is told of calls into the file system, so that a test can simulate a power cut or a dead
-/// process.
+/// Is asked and told of calls into the file system, so that a test can make one fail, and simulate
+/// a power cut or a dead process.
 ///
 /// A simulated power cut undoes what was not synced; a dead process makes no further calls.
 package protocol DiskObserver: Sendable {
-    /// Returns the errno with which the call fails; nil lets the call pass.
-    func refusal(of call: StaticString) -> Int32?
+    /// Returns how the call fails; nil lets it pass.
+    ///
+    /// - Parameters:
+    ///   - call: the name of the function.
+    ///   - name: the name that it takes; empty if it takes none.
+    func fault(of call: StaticString, on name: String) -> DiskFault?
     /// Whether the disk reports that it has no free bytes.
     var isFull: Bool { get }
+    /// The most bytes that one write takes: the kernel may cut any write short.
+    var longestWrite: Int { get }
     /// Tells that a write is about to replace these bytes.
     func willWrite(_ descriptor: Int32, at offset: Int64, count: Int)
     /// Tells that the file is about to get this length.
@@ -19,4 +25,16 @@ package protocol DiskObserver: Sendable {
     func didLink(as name: String, in folder: Int32)
     /// Tells that the file has the new name and that the old one is free.
     func didRename(_ old: String, as new: String, in folder: Int32)
+}
+
+/// How a call into the file system fails.
+package struct DiskFault: Sendable {
+    let errno: Int32
+    /// Whether the call is made and its answer is lost, as can happen on a network file system.
+    let isMade: Bool
+
+    package init(_ errno: Int32, isMade: Bool = false) {
+        self.errno = errno
+        self.isMade = isMade
+    }
 }

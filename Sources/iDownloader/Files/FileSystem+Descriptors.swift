@@ -36,7 +36,7 @@ extension FileSystem {
         var offset = offset
         while !rest.isEmpty {
             let portion = UnsafeRawBufferPointer(
-                rebasing: rest.prefix(faults?.longestWrite ?? .max)
+                rebasing: rest.prefix(observer?.longestWrite ?? .max)
             )
             observer?.willWrite(descriptor, at: offset, count: portion.count)
             let written = try call("pwrite") {

@@ -11,7 +11,7 @@ extension FileSystem {
     package func freeBytes(at descriptor: Int32) throws(FileError) -> Int64 {
         var status = statvfs()
         _ = try call("fstatvfs") { fstatvfs(descriptor, &status) }
-        if faults?.takeFullness() == true || observer?.isFull == true { return 0 }
+        if observer?.isFull == true { return 0 }
         // Some file systems, mostly network ones, tell no size at all.
         if status.f_blocks == 0 { return .max }
         // Some file systems make inodes on demand, and report a total of 0 inodes.

@@ -4,14 +4,12 @@ import Glibc
 
 /// Makes the calls into the file system: all pass through ``call(_:on:_:)``.
 ///
-/// It repeats calls that a signal interrupted and turns -1 into a thrown ``FileError``. With a
-/// ``FaultPlan`` it makes the n-th call fail; without one that costs a test for nil.
+/// It repeats calls that a signal interrupted and turns -1 into a thrown ``FileError``. A
+/// ``DiskObserver`` can make calls fail; without one that costs a test for nil.
 package final class FileSystem: Sendable {
-    let faults: FaultPlan?
     let observer: (any DiskObserver)?
 
-    package init(faults: FaultPlan? = nil, observer: (any DiskObserver)? = nil) {
-        self.faults = faults
+    package init(observer: (any DiskObserver)? = nil) {
         self.observer = observer
         // Read before there are threads that make files.
         _ = Self.umask
@@ -21,22 +19,18 @@ package final class FileSystem: Sendable {
     ///
     /// - Parameters:
     ///   - operation: the name of the function.
-    ///   - name: the name that it takes, if it takes one: a fault plan may allow shorter ones only.
+    ///   - name: the name that it takes; empty if it takes none.
     ///   - body: makes the call.
     /// - Returns: what the function returns.
-    /// - Throws: the errno; ENAMETOOLONG for a name that the fault plan does not allow.
+    /// - Throws: the errno.
     func call<Answer: SignedInteger>(
         _ operation: StaticString,
         on name: String = "",
         _ body: () -> Answer
     ) throws(FileError) -> Answer {
-        if let faults, name.utf8.count > faults.longestName {
-            throw .system(ENAMETOOLONG, operation)
-        }
-        if let errno = observer?.refusal(of: operation) { throw .system(errno, operation) }
         while true {
-            let fault = faults?.next(operation)
-            if fault == nil || fault?.manner == .answerLost {
+            let fault = observer?.fault(of: operation, on: name)
+            if fault?.isMade != false {
                 let answer = body()
                 if answer == -1 {
                     let code = errno

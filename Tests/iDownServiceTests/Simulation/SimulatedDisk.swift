@@ -84,14 +84,14 @@ final class SimulatedDisk: DiskObserver {
 
     // MARK: DiskObserver
 
-    func refusal(of call: StaticString) -> Int32? {
+    func fault(of call: StaticString, on name: String) -> DiskFault? {
         state.withLock { state in
-            guard state.life.ask() else { return EIO }
+            guard state.life.ask() else { return DiskFault(EIO) }
             switch "\(call)" {
-            case "pwrite", "fallocate": return state.isFull ? ENOSPC : nil
+            case "pwrite", "fallocate": return state.isFull ? DiskFault(ENOSPC) : nil
             case "fdatasync", "fsync":
                 defer { state.nextSyncFails = false }
-                return state.nextSyncFails ? EIO : nil
+                return state.nextSyncFails ? DiskFault(EIO) : nil
             default: return nil
             }
         }

@@ -35,11 +35,11 @@ import iDownloader
     }
 
     @Test(
-        arguments: [FaultPlan.Manner.refused, .answerLost],
+        arguments: [false, true],
         [EIO, ENOSPC, EINVAL, EPERM, EINTR, ENOENT, EEXIST]
     )
     func `a failure at any call leaves our file or none, and no one else's touched`(
-        manner: FaultPlan.Manner,
+        isMade: Bool,
         errno: Int32
     ) async throws {
         let calls = try await withTemporaryFolder { path throws in
@@ -52,7 +52,7 @@ import iDownloader
             try await withTemporaryFolder { path throws in
                 putFile(path + "/b")
                 putFile(path + "/b.part")
-                let plan = FaultPlan(failing: n, with: errno, manner: manner)
+                let plan = FaultPlan(failing: n, with: errno, isMade: isMade)
                 var file: LocalFile?
                 let final = try? download(to: path, as: "a", plan) { file = $0 }
                 check(path, file, wasPublished: final != nil, "call \(n)")

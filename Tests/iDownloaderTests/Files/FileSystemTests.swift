@@ -65,7 +65,7 @@ import iDownTesting
 
     @Test func `a lost answer leaves the work done`() async throws {
         try await withTemporaryFolder { path throws in
-            let plan = FaultPlan(failing: 2, with: EIO, manner: .answerLost)
+            let plan = FaultPlan(failing: 2, with: EIO, isMade: true)
             let system = FileSystem(faults: plan)
             let folder = try system.open(path, in: AT_FDCWD, flags: O_RDONLY)
             #expect(throws: FileError.self) {

@@ -273,21 +273,21 @@ import iDownloader
     }
 
     @Test(
-        arguments: [FaultPlan.Manner.refused, .answerLost],
+        arguments: [false, true],
         [EIO, ENOSPC, EINTR, EINVAL, ENOENT]
     )
     func `whatever call fails, no byte is wrong and one file is left in the end`(
-        manner: FaultPlan.Manner,
+        isMade: Bool,
         errno: Int32
     ) async throws {
         let count = FaultPlan()
         try await download(faults: count) { _, _ in }
         #expect(count.calls > 10)
         for call in 1...count.calls {
-            let comment: Comment = "\(manner) call \(call) with \(errno)"
+            let comment: Comment = "\(isMade ? "answer lost of" : "refused") call \(call) with \(errno)"
             try await withServer({ _ in Self.atOnce(Self.small) }) { server in
                 try await withTemporaryFolder { folder in
-                    let plan = FaultPlan(failing: call, with: errno, manner: manner)
+                    let plan = FaultPlan(failing: call, with: errno, isMade: isMade)
                     let journal = try await withSite(in: folder, faults: plan) { site in
                         let journal = try await site.download(server.url("/file.bin"))
                         expectTrueClaims(Self.small, site, journal, comment)

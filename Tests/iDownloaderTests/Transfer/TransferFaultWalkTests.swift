@@ -95,16 +95,16 @@ import iDownloader
     }
 
     @Test(
-        arguments: [FaultPlan.Manner.refused, .answerLost],
+        arguments: [false, true],
         [EIO, ENOSPC, EINTR, EINVAL, ENOENT]
     )
     func `whatever call fails, no byte is wrong and the next attempt completes`(
-        manner: FaultPlan.Manner,
+        isMade: Bool,
         errno: Int32
     ) async throws {
         for call in 1...(try await countCalls()) {
-            let plan = FaultPlan(failing: call, with: errno, manner: manner)
-            try await walk(plan, "\(manner) call \(call) with \(errno)")
+            let plan = FaultPlan(failing: call, with: errno, isMade: isMade)
+            try await walk(plan, "\(isMade ? "answer lost of" : "refused") call \(call) with \(errno)")
         }
     }
 
