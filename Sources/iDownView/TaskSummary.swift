@@ -109,8 +109,9 @@ package struct TaskSummary: Sendable {
             && FailureGroup(errorCode: task.errorCode) == .file
     }
 
-    /// The first sentence of ``reason`` without the code, for a narrow column; of a file that was
-    /// not moved all sentences, because the first may be about the disk only.
+    /// The first sentence of ``reason`` without the code, for a narrow column, where of an HTTP
+    /// status that and its phrase stay; of a file that was not moved all sentences, because the
+    /// first may be about the disk only.
     var shortReason: CellText {
         if keepsFileInPlace { return CellText(task.errorMessage) }
         let text =
@@ -122,7 +123,8 @@ package struct TaskSummary: Sendable {
             }
         let end = text.firstRange(of: ". ")?.lowerBound ?? text.endIndex
         let sentence = text[..<end]
-        return CellText(String(sentence.last == "." ? sentence.dropLast() : sentence))
+        let words = sentence.last == "." ? sentence.dropLast() : sentence
+        return CellText(String(words).replacing("The server answered HTTP ", with: "HTTP "))
     }
 }
 

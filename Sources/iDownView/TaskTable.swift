@@ -48,6 +48,8 @@ package struct TaskTable: Sendable {
     /// The cells below which a cut name or a cut reason is unreadable.
     private static let readableName = 20
     private static let readableReason = 26
+    /// The cells that a name keeps where a reason needs the room.
+    private static let usualName = 40
 
     /// The width of the columns before the name, with the gaps behind them.
     private static func leadWidth(_ columns: [(Column, Int)]) -> Int {
@@ -62,14 +64,15 @@ package struct TaskTable: Sendable {
         return leadWidth(columns) + readableName + gap.count + min(why, readableReason)
     }
 
-    /// Divides the room: the reasons get what the names do not need, but at least a readable width.
+    /// Divides the room: the reasons get what the names do not need, or what is more than a usual
+    /// name needs, but at least a readable width.
     private static func share(_ room: Int, among columns: inout [(Column, Int)]) {
         guard let name = columns.firstIndex(where: { $0.0 == .name }) else { return }
         guard let why = columns.firstIndex(where: { $0.0 == .why }) else {
             columns[name].1 = room
             return
         }
-        let left = room - columns[name].1 - gap.count
+        let left = room - min(columns[name].1, usualName) - gap.count
         columns[why].1 = min(columns[why].1, max(left, readableReason))
         columns[name].1 = max(1, room - columns[why].1 - gap.count)
     }

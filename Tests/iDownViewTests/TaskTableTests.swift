@@ -65,6 +65,19 @@ import iDownView
         )
     }
 
+    @Test func `a long name leaves its room to the reasons, and of a status its number stays`() {
+        var done = TaskProperties.running
+        done.state = .completed
+        done.fileName = String(repeating: "n", count: 200)
+        var busy = TaskProperties.broken
+        busy.errorMessage = "The server answered HTTP 503 Service Unavailable. Try again later."
+        let reason = "HTTP 503 Service Unavailable"
+        let wide = TaskTable([done, busy], width: 120, style: .plain).lines
+        #expect(wide[2].hasSuffix("  " + reason))
+        #expect(wide[1].contains(String(repeating: "n", count: 39) + "…"))
+        #expect(TaskTable([busy], width: 80, style: .plain).lines[1].contains("  HTTP 503 "))
+    }
+
     @Test func `without failed or waiting downloads there is no column of reasons`() {
         let lines = TaskTable([.running], width: 80, style: .plain).lines
         #expect(!lines.joined().contains("WHY"))
