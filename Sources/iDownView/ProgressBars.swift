@@ -107,7 +107,9 @@ package struct ProgressBars: Sendable {
             guard let task = rows[id]?.task, task.state == .downloading else { return sum }
             return sum &+ task.speed
         }
-        var parts = ["\(ended.count) of \(count) done"]
+        let failed = ended.count { rows[$0]?.task.state == .failed }
+        var parts = ["\(ended.count - failed) of \(count) done"]
+        if failed > 0 { parts.append("\(failed) failed") }
         if speed > 0 { parts.append(ByteRate(speed).description) }
         if open.count > shown { parts.append("\(open.count - shown) more") }
         return CellText(parts.joined(separator: ", ")).cut(to: max(0, width)).description
