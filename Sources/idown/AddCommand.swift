@@ -26,7 +26,7 @@ struct AddCommand: AsyncParsableCommand {
 
             Examples:
               idown add https://example.org/disk.iso
-              idown add -d ~/Music --paused https://example.org/1.ogg https://example.org/2.ogg
+              idown add -d ~/Music --paused https://a.example/1.ogg https://a.example/2.ogg
               idown add -H @headers.txt https://example.org/private.zip
               idown add -i urls.txt && idown wait
               ssh other idown export | idown add -i -

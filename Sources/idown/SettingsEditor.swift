@@ -35,8 +35,9 @@ enum SettingsEditor {
                     isKept = (try? TextFile.read(copy)) != before ?? "{\n}\n"
                     throw error
                 }
+                // An editor that leaves nothing has given up.
                 let after = try TextFile.read(copy) ?? ""
-                isKept = after != before ?? "{\n}\n"
+                isKept = !after.isEmpty && after != before ?? "{\n}\n"
                 guard isKept else { return Output.talk("The settings are unchanged.") }
                 let mistakes = try Self.mistakes(in: after)
                 if mistakes.isEmpty {

@@ -101,6 +101,15 @@ struct ConfigFileTests {
         }
     }
 
+    @Test(arguments: [#"rm "$1""#, #": >"$1""#])
+    func `an editor that leaves nothing changes nothing`(line: String) async throws {
+        try await withService(started: false) { service in
+            let edited = try await edit(service, line)
+            #expect(edited.status == .exited(0), "\(edited)")
+            #expect(edited.standardError == "The settings are unchanged.\n", "\(edited)")
+        }
+    }
+
     @Test func `a folder is shown as it is, so that a shell can go there`() async throws {
         try await withService { service in
             let folder = service.home.path + "/a\u{200F}b"
