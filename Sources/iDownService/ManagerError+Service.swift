@@ -83,14 +83,15 @@ extension ManagerError {
         case .fileExists(let name):
             self.init(
                 .fileExists,
-                "A file named \(name) already exists in the folder. Choose another name."
+                "\(name), or \(name).part, is already in the folder. Choose another name."
             )
         case .staysInPlace(let failure, let name):
             switch failure.code {
             case .fileExists:
                 self.init(
                     .fileExists,
-                    "A file with the new name already exists. \(name) stays where it is."
+                    "A file with the new name, or its .part file, already exists. \(name) stays"
+                        + " where it is."
                 )
             case .fileVanished: self.init(.invalidState, failure.message)
             default: self.init(.invalidDestination, failure.message)

@@ -24,7 +24,7 @@ extension ManagerError {
         case .invalidOption, .invalidArguments:
             translated("The service does not take one of the values.")
         case .invalidDestination: translated("Files cannot be saved in this folder.")
-        case .fileExists: translated("There is already a file with this name")
+        case .fileExists: translated("A file with this name, or its .part file, already exists.")
         case .noSuchTask, .unknownObject: translated("This download is no longer in the list.")
         case .invalidState: translated("The download is in a state that does not allow this.")
         case .storeFailed: translated("Nothing was changed, because it could not be saved.")

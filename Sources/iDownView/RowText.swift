@@ -182,7 +182,7 @@ package enum FailureText {
         case "File.NoSpace": translated("The disk is full")
         case "File.AccessDenied": translated("The folder cannot be written to")
         case "File.NameTooLong": translated("The file's name is too long")
-        case "File.Exists": translated("There is already a file with this name")
+        case "File.Exists": translated("The file's name is already taken")
         case "File.Vanished": translated("The file is gone")
         case "Integrity.ChecksumMismatch": translated("The checksum does not match")
         case "Integrity.SizeMismatch": translated("The size does not match")

@@ -39,6 +39,11 @@ import iDownloader
         #expect(!named.message.contains("ListTasks") && !named.message.contains("idown list"))
     }
 
+    @Test func `a name that a partial file takes is told with that file`() {
+        let message = ManagerError(ServiceRefusal.fileExists("a")).message
+        #expect(message.hasPrefix("a, or a.part, is already in the folder."), "\(message)")
+    }
+
     /// Calls that only look at the list fail with it, too.
     @Test func `a failure of the list is told in words that fit reading and writing`() {
         let message = ManagerError(StoreFailure.database(code: 10, message: "disk I/O error"))

@@ -60,7 +60,10 @@ extension FileError {
     package var failure: Failure {
         switch self {
         case .nameTaken:
-            Failure(.fileExists, "A file with this name already exists. \(Failure.otherName)")
+            Failure(
+                .fileExists,
+                "A file with this name, or its .part file, already exists. \(Failure.otherName)"
+            )
         case .vanished:
             Failure(.fileVanished, Self.gone)
         case .folderMissing:

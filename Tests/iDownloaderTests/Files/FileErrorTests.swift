@@ -38,6 +38,7 @@ import iDownloader
     @Test func `a name that is taken names the command that gives another`() throws {
         let message = FileError.nameTaken.failure.message(for: try #require(TaskID("7")))
         #expect(message.contains("`idown edit 7 --output NAME`"), "\(message)")
+        #expect(message.contains("its .part file"), "\(message)")
     }
 
     @Test func `an unknown error does not trap`() {
