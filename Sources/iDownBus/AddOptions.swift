@@ -124,6 +124,13 @@ extension AddOptions {
     /// The given options as `a{sv}`.
     public var dictionary: [String: Value] { Self.table.dictionary(of: self) }
 
+    /// Returns the name of an option in a call that describes one file; nil if there is none.
+    ///
+    /// An empty `mirrors` counts, which the decoded options no longer tell.
+    package static func keyOfOneFile(in dictionary: [String: Value]) -> String? {
+        table.names.first { dictionary[$0] != nil && namesOfOneFile.contains($0) }
+    }
+
     /// The names of the given options that describe one file; they are refused with more than one
     /// URL.
     package var keysOfOneFile: [String] {

@@ -53,7 +53,7 @@ extension ManagerInterface {
             },
             .method(Name.addMetalink, in: ["path", "options"], out: ["ids"]) {
                 (call: Call, path: String, options: [String: Value]) in
-                try await service.addMetalink(call, path, try AddOptions(options))
+                try await service.addMetalink(call, path, options)
             },
         ]
     }
@@ -193,14 +193,14 @@ extension ManagerInterface {
                 "AddURLs takes at most \(Contract.maximumURLs) URLs, not \(urls.count)."
             )
         }
-        let options = try AddOptions(options)
-        if urls.count > 1, let key = options.keysOfOneFile.first {
+        let decoded = try AddOptions(options)
+        if urls.count > 1, let key = AddOptions.keyOfOneFile(in: options) {
             throw ManagerError(
                 .invalidOption,
                 "\(key) may be given with one URL only, not with \(urls.count)."
             )
         }
-        service.add(.urls(urls, isList: true), options, call) { result in
+        service.add(.urls(urls, isList: true), decoded, call) { result in
             answer(result.map { $0.map(\.description) })
         }
     }

@@ -24,19 +24,24 @@ extension ManagerService {
     /// - Parameters:
     ///   - call: The call.
     ///   - path: The path as the client gave it.
-    ///   - options: The options for every file.
+    ///   - options: The options for every file, as the client gave them.
     /// - Returns: One id per file, in the order of the metalink.
     /// - Throws: `InvalidOption` for an option of a single file; `AccessDenied` for a sandboxed
     ///   caller; what `addURLs` throws.
-    func addMetalink(_ call: Call, _ path: String, _ options: AddOptions) async throws -> [String] {
-        if let key = options.keysOfOneFile.first {
+    func addMetalink(
+        _ call: Call,
+        _ path: String,
+        _ options: [String: Value]
+    ) async throws -> [String] {
+        let decoded = try AddOptions(options)
+        if let key = AddOptions.keyOfOneFile(in: options) {
             throw ManagerError(
                 .invalidOption,
                 "\(key) is for one file; a metalink says it of each of its files."
             )
         }
         try await permit(call, butOthersMay: "add URLs, but no metalink of this machine")
-        return try await add(.metalink(path), options, call).map(\.description)
+        return try await add(.metalink(path), decoded, call).map(\.description)
     }
 
     /// The most downloads that are shown after one Open, because nobody reads more names.

@@ -137,6 +137,16 @@ import iDownTesting
             #expect(listed?.code == .invalidOption)
             #expect(listed?.message.contains(key) == true)
             #expect(try await scene.client.listTasks().map(\.id) == ids)
+            // An empty value is an option, too.
+            let empty = ["mirrors": [String]().busValue]
+            let urls = ["https://e.org/", "https://f.org/"]
+            #expect(
+                await code { try await scene.proxy.call("AddURLs", urls, empty) } == .invalidOption
+            )
+            #expect(
+                await code { try await scene.proxy.call("AddMetalink", "/a.meta4", empty) }
+                    == .invalidOption
+            )
         }
     }
 }
