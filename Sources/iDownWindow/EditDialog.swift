@@ -7,6 +7,7 @@ import iDownView
 /// Changes the options of a download, or gives it a fresh link.
 final class EditDialog {
     private let client: ManagerClient
+    private let tasks: TaskActions
     private let task: TaskProperties
     private let dialog: Dialog
     private let form: OptionsForm
@@ -25,6 +26,7 @@ final class EditDialog {
         isForLink: Bool
     ) {
         self.client = client
+        self.tasks = tasks
         self.isForLink = isForLink
         self.task = task
         form = OptionsForm(over: window, link)
@@ -71,7 +73,10 @@ final class EditDialog {
             edits.url = LinkText(link.text).links.first
         }
         do throws(ManagerError) {
-            if !edits.dictionary.isEmpty { try await client.setOptions(edits, of: task.id) }
+            if !edits.dictionary.isEmpty {
+                tasks.keep([task.id])
+                try await client.setOptions(edits, of: task.id)
+            }
             dialog.close()
         } catch {
             guard error.code == .invalidState, !dialog.isClosed,

@@ -101,6 +101,7 @@ final class TaskActions {
     func carryOut(_ verb: ListVerb, _ tasks: [String]) {
         guard let id = tasks.first else { return }
         announcer.watch(tasks)
+        if [.pause, .resume, .retry].contains(verb) { keep(tasks) }
         let client = client
         let count = UInt(tasks.count)
         switch verb {
@@ -163,6 +164,9 @@ final class TaskActions {
         }
     }
 
+    /// Starts all paused and failed downloads.
+    ///
+    /// Start All and Pause All name no download, so the pending action still ends its own.
     func startAll() {
         call { () throws(ManagerError) in
             let count = UInt(try await self.client.startAll())
@@ -194,7 +198,10 @@ final class TaskActions {
     }
 
     /// Shows how many downloads were added, and announces their changes.
+    ///
+    /// The service may have continued a download that the pending action is about to end.
     func tellAdded(_ ids: [String]) {
+        keep(ids)
         announcer.watch(ids)
         let count = UInt(ids.count)
         say(counted("{count} download added", "{count} downloads added", count))
@@ -226,6 +233,27 @@ final class TaskActions {
 
     /// Undoes the pending action.
     func undo() { messages.undo() }
+
+    /// Takes downloads out of the pending action, because the user has given them a later order.
+    ///
+    /// Only orders of this window count. One of another program, such as `idown add`, does not stop
+    /// the pending action.
+    func keep(_ tasks: [String]) {
+        guard let pending else { return }
+        let before = pending.ids
+        pending.leave(Set(tasks.compactMap { UInt64($0) }))
+        guard pending.ids != before else { return }
+        if !pending.isEnding {
+            // The old message ends without effect: it tells the old number of downloads.
+            self.pending = nil
+            if pending.tasks.isEmpty {
+                messages.undo()
+            } else {
+                offerUndo(of: pending.verb, for: pending.tasks)
+            }
+        }
+        notesChanged(Array(before))
+    }
 
     /// Cancels, removes or trashes downloads when the message that offers Undo is over.
     ///

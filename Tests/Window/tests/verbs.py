@@ -4,7 +4,7 @@
 import re
 
 from session import wait
-from tests.case import Case
+from tests.case import Case, LIMIT
 from website import MIB
 from window import Role
 
@@ -80,6 +80,41 @@ class Verbs(Case):
             self.window.click("Undo")
             self.window.row("twice.bin", "Paused")
             self.assertEqual(self.task("twice.bin")["DownloadedBytes"], before)
+
+    def test_a_later_order_keeps_a_download_that_was_about_to_end(self):
+        name = "ordered.bin"
+        for each in (name, "other.bin"):
+            self.add(each, "paused")
+            self.window.row(each, "Paused")
+
+        def add_again():
+            dialog = self.open_add_dialog()
+            self.type_links(self.task(name)["URL"])
+            self.window.click("Add", dialog)
+
+        def change():
+            self.window.row(name).act("row.edit")
+            dialog = self.window.find("Change a Download", Role.FRAME)
+            self.window.field(LIMIT, dialog).write("400k")
+            self.window.click("Apply", dialog)
+        for verb, order, then in (
+            ("remove", add_again, "Downloading"), ("cancel", "pause", "Paused"),
+            ("remove", change, "Paused"), ("cancel", "resume", "Downloading"),
+        ):
+            self.window.choose(name, "other.bin")
+            self.window.act(verb)
+            self.window.find(lambda said: said.startswith("2 downloads are "))
+            self.window.row(name, "Will be ")
+            order() if callable(order) else self.window.row(name).act(f"row.{order}")
+            self.window.find(lambda said: said.startswith("1 download is "))
+            self.window.row(name, then)
+            self.window.row("other.bin", "Will be ")
+            self.window.click("Undo")
+            self.window.row("other.bin", "Paused")
+        self.window.row(name).act("row.remove")
+        self.window.row(name, "Will be removed").act("row.pause")
+        self.window.gone("Undo", Role.PUSH_BUTTON, 4)
+        self.window.row(name, "Paused")
 
     def test_a_removal_goes_on_where_another_client_has_removed_one(self):
         ids = [self.add(f"taken{number}.bin") for number in range(2)]
