@@ -269,11 +269,26 @@ extension ListScreen {
             return []
         }
         guard !verb.needsConsent else {
-            mode = .consent(verb, ids)
+            askForConsent(to: verb, ids)
             return []
         }
         if list.isEditing { list.setEditing(false) }
         return [.verb(verb, ids)]
+    }
+
+    /// Asks before data is lost, about the downloads whose state allows the verb.
+    private mutating func askForConsent(to verb: ListVerb, _ ids: [String]) {
+        let fitting = ids.filter { id in
+            list[id].map { ListVerb.verbs(for: $0.state).contains(verb) } ?? true
+        }
+        if !fitting.isEmpty {
+            mode = .consent(verb, fitting)
+        } else if ids.count == 1, let task = list[ids[0]] {
+            // Of the keys, only that of Cancel may not fit. The service says the same.
+            fail("The task is \(task.state). Remove takes it off the list.")
+        } else {
+            fail("None of the selected downloads can be cancelled.")
+        }
     }
 
     private mutating func current() -> TaskProperties? {

@@ -279,6 +279,22 @@ struct ListScreenTests {
         #expect(type("y", &screen) == [.verb(.remove, ["3", "7"])])
     }
 
+    @Test func `cancel asks only about downloads that can be cancelled`() {
+        var other = TaskProperties.finished
+        other.id = "9"
+        var screen = screen([.finished, other, .running, .broken])
+        #expect(type("c", &screen) == [])
+        let refused = text(&screen)
+        #expect(refused.contains("The task is completed. Remove takes it off the list."))
+        #expect(!refused.contains("y: yes"), "\(refused)")
+        #expect(type("y", &screen) == [])
+        #expect(type("  c", &screen) == [])
+        #expect(text(&screen).contains("None of the selected downloads can be cancelled."))
+        #expect(type("  c", &screen) == [])
+        #expect(text(&screen).contains("2 downloads?"), "\(text(&screen))")
+        #expect(type("y", &screen) == [.verb(.cancel, ["7", "12"])])
+    }
+
     @Test(arguments: [ListScreen.Key.enter, .escape, .up, .paste("y"), .character("Y")])
     func `only y says yes where something is deleted`(key: ListScreen.Key) {
         var screen = screen()
