@@ -11,6 +11,8 @@ package struct ListScreen: Sendable {
     package enum Key: Hashable, Sendable {
         case up, down, pageUp, pageDown, home, end
         case enter, escape, backspace, delete
+        /// Ctrl-W and Ctrl-U while a text is typed: the last word and the whole text are deleted.
+        case deleteWord, deleteAll
         case character(Character)
         /// A pasted text.
         case paste(String)
@@ -112,7 +114,7 @@ extension ListScreen {
         case .escape:
             if list.isEditing { list.setEditing(false) } else { list.search = "" }
         case .delete: return ask(.remove)
-        case .backspace: break
+        case .backspace, .deleteWord, .deleteAll: break
         case .character(let character): return pressInList(character)
         }
         return []
@@ -161,6 +163,8 @@ extension ListScreen {
         case .character(let character): list.search.append(character)
         case .paste(let text): list.search += Self.words(of: text).joined(separator: " ")
         case .backspace, .delete: if list.search.popLast() == nil { mode = .list }
+        case .deleteWord: list.search = Self.withoutLastWord(list.search)
+        case .deleteAll: list.search = ""
         case .escape:
             list.search = ""
             mode = .list
@@ -178,6 +182,8 @@ extension ListScreen {
             let words = Self.words(of: pasted).joined(separator: " ")
             mode = .add(text.isEmpty || text.hasSuffix(" ") ? text + words : text + " " + words)
         case .backspace, .delete: mode = .add(String(text.dropLast()))
+        case .deleteWord: mode = .add(Self.withoutLastWord(text))
+        case .deleteAll: mode = .add("")
         case .escape: mode = .list
         case .enter:
             mode = .list
@@ -310,6 +316,13 @@ extension ListScreen {
 
     private static func words(of text: String) -> [String] {
         text.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+
+    private static func withoutLastWord(_ text: String) -> String {
+        var text = text
+        while text.last?.isWhitespace == true { text.removeLast() }
+        while text.last?.isWhitespace == false { text.removeLast() }
+        return text
     }
 
     /// The entries of a menu; the one without a verb shows the details.

@@ -254,6 +254,8 @@ extension CursesScreen {
             sequence = (EscapeSequence(), .now)
             return nil
         case 0x08, 0x7F: return .backspace
+        case 0x15: return .deleteAll
+        case 0x17: return .deleteWord
         case 0x0C:
             // Ctrl-L draws the whole screen again.
             _ = clearok(ccurses_screen(), true)

@@ -332,6 +332,27 @@ struct ListScreenTests {
         #expect(type("S", &screen) == [.startAll])
     }
 
+    @Test func `of a typed text the last word is deleted, or everything`() {
+        var screen = screen()
+        _ = type("ab.org/1 b.org/2  ", &screen)
+        #expect(screen.press(.deleteWord) == [])
+        #expect(text(&screen).contains("URL: b.org/1\n"), "\(text(&screen))")
+        _ = screen.press(.deleteAll)
+        #expect(screen.press(.deleteWord) == [])
+        #expect(type("c.org/3", &screen) == [])
+        #expect(screen.press(.enter) == [.add(["https://c.org/3"])])
+        _ = type("/iso disk", &screen)
+        _ = screen.press(.deleteWord)
+        #expect(screen.list.search == "iso ")
+        _ = screen.press(.deleteAll)
+        #expect(screen.list.search.isEmpty && text(&screen).contains("Search:"))
+        // In the list the keys do nothing.
+        _ = screen.press(.enter)
+        let before = text(&screen)
+        #expect(screen.press(.deleteAll) == [] && screen.press(.deleteWord) == [])
+        #expect(text(&screen) == before)
+    }
+
     @Test func `the end of a long paste is shown`() {
         var screen = screen()
         let urls = (1...20_000).map { "https://example.org/日本/\($0).iso" }
