@@ -69,7 +69,12 @@ extension TaskRecord {
             request.directory = edit.directory ?? request.directory
             request.fileName = edit.fileName ?? request.fileName
         }
+        let digest = request.expectedChecksum(of: remote)
         request.take(edit)
+        // The finished file was never compared with another digest.
+        if integrity == .checksum, request.expectedChecksum(of: remote) != digest {
+            integrity = Integrity.none
+        }
         // Cookies are forgotten when their task ends. A failed task gets some for its next attempt.
         if state == .cancelled { request.cookies = nil }
         speedLimit = edit.speedLimit ?? speedLimit

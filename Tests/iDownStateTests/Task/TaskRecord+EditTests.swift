@@ -146,6 +146,27 @@ import iDownState
         #expect(record.state == .downloading && record.attempt == next)
     }
 
+    @Test func `a finished file counts as checked only by the digest that it was compared with`()
+        throws
+    {
+        let compared = Checksum(.md5, Array(repeating: 0, count: 16))
+        var cleared = TaskEdit()
+        cleared.checksum = .some(nil)
+        for edit in [Self.edit(.checksum), cleared] {
+            var record = try Situation.completed.record()
+            record.request.checksum = compared
+            record.integrity = .checksum
+            _ = try record.edit(edit)
+            #expect(record.integrity == Integrity.none)
+        }
+        // The server's digest was compared, and the client now gives the same.
+        var record = try Situation.completed.record()
+        record.remote.checksum = Self.edit(.checksum).checksum ?? nil
+        record.integrity = .checksum
+        _ = try record.edit(Self.edit(.checksum))
+        #expect(record.integrity == .checksum)
+    }
+
     @Test func `one option that is refused refuses all`() throws {
         var record = try Situation.completed.record()
         var edit = Self.edit(.priority)
