@@ -42,6 +42,9 @@ final class EasyTransfer {
     /// Whether the host or the proxy wants another sign-in method than the one that was tried.
     private var mustSignInOtherwise = false
     private var hasBegunAnew = false
+    /// Whether the proxy has got the login with the first request of a connection, because it had
+    /// closed the one before.
+    private var hasSignedInAtOnce = false
 
     /// Sets `easy`, which must be fresh or reset, up for the request.
     init(
@@ -123,12 +126,16 @@ final class EasyTransfer {
             && request.ssh.knownHostsFiles.count > 1
     }
 
+    private func mayTunnelOtherwise(after code: CurlCode) -> Bool {
+        !hasSignedInAtOnce && signIn.mayTunnelOtherwise(of: easy, after: code)
+    }
+
     /// Whether to send it again: over its own connection, with another login, or asking for a host
     /// key of another kind.
     func mustBeginAnew(after code: CurlCode) -> Bool {
         guard code != .ok else { return false }
         return wasIntruder || mustSignInOtherwise || hasAnotherLogin(after: code)
-            || hasAnotherKeyKind(after: code) || signIn.isOutdatedAtProxy(of: easy)
+            || hasAnotherKeyKind(after: code) || mayTunnelOtherwise(after: code)
     }
 
     /// Sets another handle, which must be fresh, up to run the request again.
@@ -137,7 +144,7 @@ final class EasyTransfer {
     func beginAnew(on easy: EasyHandle, after code: CurlCode) throws(CurlFailure) {
         if hasAnotherLogin(after: code) { request.ssh.logins.removeFirst() }
         if hasAnotherKeyKind(after: code) { request.ssh.knownHostsFiles.removeFirst() }
-        if signIn.isOutdatedAtProxy(of: self.easy) { signIn.forgetProxy() }
+        if mayTunnelOtherwise(after: code) { hasSignedInAtOnce = signIn.tunnelOtherwise() }
         replies = ControlReplies()
         self.easy = easy
         try configure()

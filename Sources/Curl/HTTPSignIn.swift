@@ -110,14 +110,33 @@ struct HTTPSignIn {
         return .beginAnew
     }
 
-    /// Whether the proxy has refused a tunnel to the method that it asked for before; libcurl shows
-    /// no head of that.
-    func isOutdatedAtProxy(of easy: EasyHandle) -> Bool {
-        guard let proxy = sides[407], proxy.methods != .any else { return false }
-        return easy.number(CURLINFO_HTTP_CONNECTCODE) == 407
+    /// Whether the proxy may open a tunnel if it is signed in to in another way; libcurl shows no
+    /// head of its refusal.
+    ///
+    /// It was refused to the method that the proxy asked for before. Or the proxy has asked and then
+    /// closed the connection, on which libcurl was about to sign in.
+    func mayTunnelOtherwise(of easy: EasyHandle, after code: CurlCode) -> Bool {
+        guard let proxy = sides[407], easy.number(CURLINFO_HTTP_CONNECTCODE) == 407 else {
+            return false
+        }
+        // The same again may lock the user's account.
+        guard proxy.methods == .any else {
+            return offers(to: proxy, of: easy).preferred != proxy.methods
+        }
+        // A Digest answers a challenge of the same connection.
+        return code != .timedOut && !easy.failureText.contains("response 407")
+            && offers(to: proxy, of: easy) == .basic
     }
 
-    func forgetProxy() { if let proxy = sides[407] { known[proxy.party] = nil } }
+    /// Chooses the other way to sign in to the proxy.
+    ///
+    /// - Returns: whether the next connection begins with the login.
+    func tunnelOtherwise() -> Bool {
+        guard let proxy = sides[407] else { return false }
+        let hasAsked = proxy.methods == .any
+        known[proxy.party] = hasAsked ? .basic : nil
+        return hasAsked
+    }
 
     /// Returns the lines that were held back, once it is known that no other head follows.
     mutating func release() -> [[UInt8]] {

@@ -83,6 +83,32 @@ struct ProxyServerTests {
         }
     }
 
+    @Test(arguments: ["secret", "wrong"])
+    func `a proxy that asks for a login and closes gets it with the next request`(
+        password: String
+    ) async throws {
+        let fields = [("Proxy-Authenticate", "Basic realm=\"r\""), ("Content-Length", "0")]
+        let proxy = try FaultServer(
+            script: .init { request in
+                request["Proxy-Authorization"] == "Basic bWU6c2VjcmV0"
+                    ? [.head("200 OK", []), .close]
+                    : [.head("407 Proxy Authentication Required", fields), .close]
+            }
+        )
+        defer { proxy.stop() }
+        try await withPool { pool in
+            var request = TransferRequest(url: try URLReference("https://host.test/f"))
+            request.proxy = try choice("http://me:\(password)@127.0.0.1:\(proxy.port)")
+            for connections in [2, 3] {
+                let outcome = await pool.run(request)
+                #expect(outcome.proxyStatus == (password == "secret" ? 200 : 407))
+                let isRefused = outcome.message.contains("response 407")
+                #expect(isRefused == (password == "wrong"), "\(outcome.message)")
+                #expect(proxy.requests.count == connections)
+            }
+        }
+    }
+
     @Test func `through a tunnel the server sees neither the login nor the proxy's answer`()
         async throws
     {
