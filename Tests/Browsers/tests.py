@@ -252,6 +252,9 @@ class Cases(Steps):
         self.expect_idown(file)
 
     def test_a_redirect_to_a_site_that_knows_the_user(self):
+        self.lead_to_a_site_that_knows_the_user(self.browser.click)
+
+    def lead_to_a_site_that_knows_the_user(self, take):
         """Where the first link leads a stranger, another file comes."""
         guest = File(seed=1, has_length=False, has_tag=False)
         end, login = self.name + "-end", f"/login{self.name[1:]}"
@@ -260,7 +263,8 @@ class Cases(Steps):
         self.site.cookies[login] = ["member=yes; Path=/; SameSite=Lax"]
         self.site.page(login, "You are in.")
         self.browser.open(self.site.url(login, host="localhost"))
-        self.click_file()
+        self.open(f"<a id=a href={self.name}>the file</a>")
+        take("#a")
         self.expect_idown(file, end)
 
     def test_a_file_of_unknown_length(self):
@@ -909,6 +913,10 @@ class ChromiumTests(Cases, unittest.TestCase):
         self.open(f"<a id=a href={self.name}>the file</a>")
         self.browser.menu("#a", letter="k")
         self.expect_idown(file, requests=1)
+
+    def test_save_link_as_of_a_redirect_to_a_site_that_knows_the_user(self):
+        """Chromium tells no headers of it."""
+        self.lead_to_a_site_that_knows_the_user(lambda link: self.browser.menu(link, letter="k"))
 
     def test_a_proxy_that_was_chosen_in_chromium_is_not_gone_past(self):
         rules = "{mode: 'fixed_servers', rules: {singleProxy: {host: '127.0.0.1', port: 9}}}"

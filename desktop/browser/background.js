@@ -43,7 +43,8 @@ api.tabs.onRemoved.addListener((id) => setTimeout(() => openers.delete(id), PATI
 /** Whether idown may take one more: 10 a minute without a click, further ones with a click each. */
 async function mayTake(tab) {
   const times = await taken;
-  while (times[0] <= Date.now() - MINUTE) times.shift();
+  // Later ones are of a clock that was set back.
+  while (times[0] <= Date.now() - MINUTE || times[0] > Date.now()) times.shift();
   if (times.length >= MOST_UNASKED) {
     // Chromium does not tell the tab of every download.
     const [active] = tab >= 0 ? [] : await api.tabs.query({ active: true, lastFocusedWindow: true });
@@ -120,9 +121,9 @@ function noteResponse(details) {
 async function requestOf(item) {
   const url = withoutFragment(item.finalUrl);
   const fits = (request) => isSeen(request) && !request.isJoined && withoutFragment(request.end) === url;
-  const deadline = Date.now() + JOINING;
+  const deadline = performance.now() + JOINING;
   let all = [];
-  while ((all = [...requests.values()].filter(fits)).length === 0 && Date.now() < deadline) await sleep(10);
+  while ((all = [...requests.values()].filter(fits)).length === 0 && performance.now() < deadline) await sleep(10);
   const request = all.at(-1);
   if (request) request.isJoined = true;
   // Where one of them is a POST, nobody can say which became this download.
@@ -192,8 +193,9 @@ async function offer(request, token, name) {
   if (!(await mayTake(request.tab))) return false;
   const gets = repeatable(hops);
   // Without a cookie of another origin, the first URL may lead idown to the file for guests.
-  const knows = ({ url, headers }) => new URL(url).origin !== new URL(urls[0]).origin && header(headers, 'cookie');
-  for (const hop of new Set([gets.some(knows) ? gets.at(-1) : gets[0], gets.at(-1)])) {
+  const isOther = ({ url }) => new URL(url).origin !== new URL(urls[0]).origin;
+  const others = await Promise.all(gets.filter(isOther).map((hop) => facts(hop, request)));
+  for (const hop of new Set([others.some(({ cookies }) => cookies) ? gets.at(-1) : gets[0], gets.at(-1)])) {
     const refusal = await handOver(hop, { token, name, ...seen }, request, deadline);
     // The other URL may do, and nothing is left of this try.
     if (refusal !== 'Disagreed') return refusal === undefined;
@@ -261,8 +263,10 @@ function pause({ id }) {
 /** If this script ends while it holds downloads, the next one resumes those that it had paused. */
 const notePaused = () => api.storage.local.set({ paused: [...paused] });
 
+/** Chromium finds out later that an extension is dangerous. */
 const mayHold = ({ id, finalUrl, byExtensionId, danger, state, ...item }) =>
-  isLink(finalUrl) && !byExtensionId && danger === 'safe' && state === 'in_progress' && (!item.paused || paused.has(id));
+  isLink(finalUrl) && !byExtensionId && danger === 'safe' && !/\.crx$/i.test(item.filename) &&
+  state === 'in_progress' && (!item.paused || paused.has(id));
 
 /** What makes a repeated message of a download one task. */
 const tokenOf = async ({ id, startTime }) => `${await profile}-${id}-${Date.parse(startTime)}`;

@@ -56,11 +56,13 @@ async function once(request, deadline) {
   try {
     return await new Promise((resolve, reject) => {
       waiting.set(message.id, { port: own, resolve, reject });
-      timer = setTimeout(() => {
+      const giveUp = () => {
         reject(failure('Silent', 'no answer'));
         // A host that says nothing at all may hang: the next request starts another one.
         if (own.heard < start) end(own);
-      }, Math.max(0, deadline - start));
+      };
+      // Behind the timer of a browser that stood still, the answer may be there.
+      timer = setTimeout(() => (timer = setTimeout(giveUp, AGAIN)), Math.max(0, deadline - start));
       own.postMessage(message);
     });
   } finally {
