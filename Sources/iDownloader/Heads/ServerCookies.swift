@@ -59,10 +59,31 @@ struct ServerCookies {
     }
 
     /// Returns the Cookie field for a request; nil if no cookie applies.
-    func field(for url: URLReference) -> String? {
-        var text: [UInt8] = []
+    func field(for url: URLReference) -> String? { field(of: fitting(url)) }
+
+    /// Returns a Cookie field that the task gives with the cookies for a request.
+    ///
+    /// A cookie that a server has set anew takes the place of the given one with its name (RFC 6265
+    /// section 5.3). One that it has expired stays: the field does not tell whose it is.
+    func added(to given: String, for url: URLReference) -> String {
+        let new = fitting(url)
+        guard let field = field(of: new) else { return given }
+        let names = Set(new.map(\.name))
+        let pairs = Array(given.utf8).split(separator: UInt8(ascii: ";")).map(\.trimmed)
+        let others = pairs.filter { pair in
+            !names.contains(Array(pair.prefix { $0 != UInt8(ascii: "=") }.trimmed))
+        }
+        let texts = others.map { String(decoding: $0, as: UTF8.self) }
+        return (texts + [field]).joined(separator: "; ")
+    }
+
+    private func fitting(_ url: URLReference) -> [Cookie] {
         // RFC 6265 section 5.4: the longest paths come first; the sort is stable.
-        let fitting = cookies.filter { $0.fits(url) }.sorted { $0.path.count > $1.path.count }
+        cookies.filter { $0.fits(url) }.sorted { $0.path.count > $1.path.count }
+    }
+
+    private func field(of fitting: [Cookie]) -> String? {
+        var text: [UInt8] = []
         for cookie in fitting where text.count + 2 + cookie.byteCount <= Self.longestField {
             if !text.isEmpty { text += "; ".utf8 }
             text += cookie.name + [UInt8(ascii: "=")] + cookie.value

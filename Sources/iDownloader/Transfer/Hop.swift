@@ -96,7 +96,7 @@ struct Hop {
                 let bare = (try? URLReference(referrer))?.withoutUserInfo ?? referrer
                 request.headers.append(("Referer", bare))
             }
-            if let cookies = options.cookies { request.add(cookies: cookies, asField: true) }
+            if let cookies = options.cookies { request.addField(of: cookies) }
             if let user = home.user {
                 request.credentials = .init(user: user, password: home.password)
             } else if let login = attempt.login {
@@ -113,7 +113,7 @@ struct Hop {
         if attempt.fetch.requests.acceptsCodings(of: origin) {
             request.headers.append(("Accept-Encoding", "identity, *;q=0.5"))
         }
-        if let cookies = attempt.cookies.field(for: url) { request.add(cookies: cookies) }
+        request.add(attempt.cookies, for: url)
         // Mirrors get the login in their own URL, and never the user's keys.
         if !isOfHomeHost, url.scheme == "sftp", url.password != nil {
             request.ssh.logins = [.password]
@@ -137,22 +137,24 @@ struct Hop {
 }
 
 extension TransferRequest {
-    /// Adds cookies of the task, or cookies that servers have set, to those of the request.
-    ///
-    /// - Parameters:
-    ///   - cookies: the value of a Cookie field.
-    ///   - isGiven: whether the task gives them. They then replace those of the user's cookie file.
-    fileprivate mutating func add(cookies: String, asField isGiven: Bool = false) {
-        let given = headers.firstIndex { $0.name.lowercased() == "cookie" }
-        guard let given else {
-            if isGiven {
-                headers.append(("Cookie", cookies))
-            } else {
-                self.cookies = cookies
-            }
-            return
+    private var cookieField: Int? { headers.firstIndex { $0.name.lowercased() == "cookie" } }
+
+    /// Adds cookies that the task gives, which replace those of the user's cookie file.
+    fileprivate mutating func addField(of cookies: String) {
+        if let field = cookieField {
+            headers[field].value += "; " + cookies
+        } else {
+            headers.append(("Cookie", cookies))
         }
-        headers[given].value += "; " + cookies
+    }
+
+    /// Adds cookies that servers have set.
+    fileprivate mutating func add(_ cookies: ServerCookies, for url: URLReference) {
+        if let field = cookieField {
+            headers[field].value = cookies.added(to: headers[field].value, for: url)
+        } else {
+            self.cookies = cookies.field(for: url)
+        }
     }
 
     /// Limits the receive buffer to the bytes of a quarter of a second at this limit.

@@ -317,6 +317,31 @@ import iDownloader
         }
     }
 
+    @Test func `a cookie that the server sets anew takes the place of the client's`()
+        async throws
+    {
+        let fields = [
+            ("Set-Cookie", "sid=new; Path=/"), ("Set-Cookie", "trial=; Max-Age=0"),
+            ("Content-Length", "0"),
+        ]
+        let server: @Sendable (RecordedRequest) -> [Step] = { request in
+            guard request["Cookie"]?.contains("sid=old") == true else {
+                return Sample.file.answer(to: request)
+            }
+            return [.head("302 Found", [("Location", request.target)] + fields)]
+        }
+        try await withServer({ server($0) }) { server in
+            try await withSite { site in
+                let journal = try await site.download(server.url("/file.bin")) {
+                    $0.cookies = "sid=old; trial=1; lang=de"
+                }
+                expectComplete(Sample.content, site, journal)
+                let sent = server.requests.map { $0["Cookie"] }
+                #expect(sent == ["sid=old; trial=1; lang=de", "trial=1; lang=de; sid=new"])
+            }
+        }
+    }
+
     @Test func `no other host gets the cookie of a redirect`() async throws {
         try await withServer({ Sample.file.answer(to: $0) }) { other in
             let target = "http://localhost:\(other.port)/file.bin"
