@@ -113,8 +113,8 @@ struct HTTPSignIn {
     /// Whether the proxy may open a tunnel if it is signed in to in another way; libcurl shows no
     /// head of its refusal.
     ///
-    /// It was refused to the method that the proxy asked for before. Or the proxy has asked and then
-    /// closed the connection, on which libcurl was about to sign in.
+    /// It was refused to the method that the proxy asked for before. Or the proxy has asked, and has
+    /// closed the connection on which libcurl was about to sign in.
     func mayTunnelOtherwise(of easy: EasyHandle, after code: CurlCode) -> Bool {
         guard let proxy = sides[407], easy.number(CURLINFO_HTTP_CONNECTCODE) == 407 else {
             return false

@@ -68,10 +68,7 @@ extension FaultPlan: DiskObserver {
 
     /// True once after a call failed with ENOSPC.
     package var isFull: Bool { hasRunFull.exchange(false, ordering: .relaxed) }
-}
 
-extension DiskObserver {
-    package var longestWrite: Int { .max }
     package func willWrite(_ descriptor: Int32, at offset: Int64, count: Int) {}
     package func willTruncate(_ descriptor: Int32, to length: Int64) {}
     package func didSynchronize(_ descriptor: Int32) {}

@@ -5,11 +5,12 @@
 ///
 /// A simulated power cut undoes what was not synced; a dead process makes no further calls.
 package protocol DiskObserver: Sendable {
-    /// Returns how the call fails; nil lets it pass.
+    /// Tells whether a call fails.
     ///
     /// - Parameters:
     ///   - call: the name of the function.
     ///   - name: the name that it takes; empty if it takes none.
+    /// - Returns: how the call fails; nil lets it pass.
     func fault(of call: StaticString, on name: String) -> DiskFault?
     /// Whether the disk reports that it has no free bytes.
     var isFull: Bool { get }

@@ -31,6 +31,7 @@ final class SimulatedDisk: DiskObserver {
     }
 
     let folder: String
+    let longestWrite = Int.max
     /// A fault that is planted: syncs are believed to have happened that have not.
     private let forgetsSyncs: Bool
     private let state = Mutex(State())

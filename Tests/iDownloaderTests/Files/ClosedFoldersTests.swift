@@ -14,12 +14,19 @@ struct ClosedFoldersTests {
     private final class ShutDisk: DiskObserver {
         let gate = DispatchSemaphore(value: 1)
         let isFull = false
+        let longestWrite = Int.max
 
         func fault(of call: StaticString, on name: String) -> DiskFault? {
             gate.wait()
             gate.signal()
             return nil
         }
+
+        func willWrite(_ descriptor: Int32, at offset: Int64, count: Int) {}
+        func willTruncate(_ descriptor: Int32, to length: Int64) {}
+        func didSynchronize(_ descriptor: Int32) {}
+        func didLink(as name: String, in folder: Int32) {}
+        func didRename(_ old: String, as new: String, in folder: Int32) {}
     }
 
     @Test func `a folder that does not answer is judged by its text and its last path`()

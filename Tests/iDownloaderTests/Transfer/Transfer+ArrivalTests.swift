@@ -284,7 +284,7 @@ import iDownloader
         try await download(faults: count) { _, _ in }
         #expect(count.calls > 10)
         for call in 1...count.calls {
-            let comment: Comment = "\(isMade ? "answer lost of" : "refused") call \(call) with \(errno)"
+            let comment: Comment = "call \(call) with \(errno), made: \(isMade)"
             try await withServer({ _ in Self.atOnce(Self.small) }) { server in
                 try await withTemporaryFolder { folder in
                     let plan = FaultPlan(failing: call, with: errno, isMade: isMade)

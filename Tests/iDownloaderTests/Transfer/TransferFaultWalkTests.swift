@@ -104,7 +104,7 @@ import iDownloader
     ) async throws {
         for call in 1...(try await countCalls()) {
             let plan = FaultPlan(failing: call, with: errno, isMade: isMade)
-            try await walk(plan, "\(isMade ? "answer lost of" : "refused") call \(call) with \(errno)")
+            try await walk(plan, "call \(call) with \(errno), made: \(isMade)")
         }
     }
 
