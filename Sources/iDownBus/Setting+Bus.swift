@@ -40,7 +40,7 @@ extension Setting {
         case .uint32(let number): .number(UInt64(number))
         case .uint64(let number): .number(number)
         case .boolean(let flag): .flag(flag)
-        case .string(Self.direct) where kind == .proxy: .text("")
+        case .string(let text) where kind == .proxy && text.lowercased() == Self.direct: .text("")
         case .string(let text): .text(text.isEmpty ? nil : text)
         case .array: (try? [String](busValue: value)).map { .words($0) }
         default: nil

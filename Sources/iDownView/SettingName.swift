@@ -124,7 +124,7 @@ package enum SettingName {
     }
 
     private static func isNone(_ text: String) -> Bool {
-        ["none", translated("none")].contains(text)
+        ["none", translated("none")].contains(text.lowercased())
     }
 
     private static func flag(_ text: String) -> Bool? {

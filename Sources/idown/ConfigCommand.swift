@@ -210,7 +210,8 @@ struct ConfigCommand: AsyncParsableCommand {
         guard text != Self.usual else { return setting.usual }
         // The sign for a setting that is not set.
         var text = text == "-" ? "" : text
-        if setting.kind == .folder || setting.kind == .file, !["", "none"].contains(text) {
+        let isNone = setting.kind == .file && text.lowercased() == "none"
+        if setting.kind == .folder || setting.kind == .file, !text.isEmpty, !isNone {
             text = try WorkingFolder.absolute(text)
         }
         let name = SettingName.text(setting)

@@ -33,7 +33,7 @@ struct SettingNameTests {
             (.holdOnLowBattery, "off", .flag(false), "off"),
             (.downloadDirectory, "/a b", .text("/a b"), "/a b"),
             (.downloadDirectory, "/a\u{200F}b", .text("/a\u{200F}b"), "/a\u{200F}b"),
-            (.proxy, "none", .text(""), "none"),
+            (.proxy, "none", .text(""), "none"), (.proxy, "None", .text(""), "none"),
             (.proxy, "http://p:1", .text("http://p:1"), "http://p:1"),
             (.cookieFile, "none", .text(nil), ""),
             (.noProxy, "a,b", .text("a,b"), "a,b"),
