@@ -70,7 +70,8 @@ extension FileError {
             // A drive is often mounted a little after the service has started.
             Failure(
                 .fileVanished,
-                Self.gone + " If it is on a drive, connect the drive.",
+                Self.gone + " If it is on a drive, connect the drive. To choose another folder,"
+                    + " cancel the download first.",
                 isTransient: true
             )
         case .notOurs:
