@@ -107,9 +107,14 @@ package struct ProgressBars: Sendable {
             guard let task = rows[id]?.task, task.state == .downloading else { return sum }
             return sum &+ task.speed
         }
-        let failed = ended.count { rows[$0]?.task.state == .failed }
-        var parts = ["\(ended.count - failed) of \(count) done"]
-        if failed > 0 { parts.append("\(failed) failed") }
+        var done = ended.count
+        var parts: [String] = []
+        for state in [TaskProperties.State.failed, .cancelled] {
+            let others = ended.count { rows[$0]?.task.state == state }
+            if others > 0 { parts.append("\(others) \(state.rawValue)") }
+            done -= others
+        }
+        parts.insert("\(done) of \(count) done", at: 0)
         if speed > 0 { parts.append(ByteRate(speed).description) }
         if open.count > shown { parts.append("\(open.count - shown) more") }
         return CellText(parts.joined(separator: ", ")).cut(to: max(0, width)).description

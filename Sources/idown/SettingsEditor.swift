@@ -16,6 +16,11 @@ enum SettingsEditor {
             let before = try TextFile.read(path)
             let folder = try temporaryFolder()
             let copy = folder + "/settings.json"
+            /// An editor that leaves nothing has given up.
+            func isChanged(_ text: String?) -> Bool {
+                guard let text, !text.allSatisfy(\.isWhitespace) else { return false }
+                return text != before ?? "{\n}\n"
+            }
             // What the user has typed stays, except where it is in place or the user gives it up.
             var isKept = false
             defer {
@@ -32,12 +37,11 @@ enum SettingsEditor {
                 do {
                     try openEditor(on: copy)
                 } catch {
-                    isKept = (try? TextFile.read(copy)) != before ?? "{\n}\n"
+                    isKept = isChanged(try? TextFile.read(copy))
                     throw error
                 }
-                // An editor that leaves nothing has given up.
                 let after = try TextFile.read(copy) ?? ""
-                isKept = !after.isEmpty && after != before ?? "{\n}\n"
+                isKept = isChanged(after)
                 guard isKept else { return Output.talk("The settings are unchanged.") }
                 let mistakes = try Self.mistakes(in: after)
                 if mistakes.isEmpty {

@@ -101,12 +101,15 @@ struct ConfigFileTests {
         }
     }
 
-    @Test(arguments: [#"rm "$1""#, #": >"$1""#])
+    @Test(arguments: [#"rm "$1""#, #"echo >"$1""#])
     func `an editor that leaves nothing changes nothing`(line: String) async throws {
         try await withService(started: false) { service in
             let edited = try await edit(service, line)
             #expect(edited.status == .exited(0), "\(edited)")
             #expect(edited.standardError == "The settings are unchanged.\n", "\(edited)")
+            let failed = try await edit(service, line + "; exit 1")
+            #expect(failed.status == .exited(1), "\(failed)")
+            #expect(!failed.standardError.contains("your text is in"), "\(failed)")
         }
     }
 

@@ -209,7 +209,8 @@ struct WatchTests {
                 try await terminal.wait(for: "added 2 downloads")
                 #expect(try await service.client.listTasks().count == 3)
 
-                try await terminal.press("a", "w", "r", "o", "n", "g", "C-u", "y", "Space", "z", "C-w")
+                try await terminal.press("a", "w", "r", "o", "n", "g", "C-u")
+                try await terminal.press("y", "Space", "z", "C-w")
                 try await terminal.wait(for: "a shorter text") { $0.contains("URL: y\n") }
                 try await terminal.press("C-u", "x", "Enter")
                 let refused = try await terminal.wait(for: "URL") { !$0.contains("URL: x") }

@@ -281,7 +281,7 @@ struct ListScreenTests {
 
     @Test func `cancel asks only about downloads that can be cancelled`() {
         var other = TaskProperties.finished
-        other.id = "9"
+        other.id = "4"
         var screen = screen([.finished, other, .running, .broken])
         #expect(type("c", &screen) == [])
         let refused = text(&screen)

@@ -38,12 +38,13 @@ struct ProgressBarsTests {
         #expect(small.live.last == "1 of 3 done, 2.0 MiB/s, 1 more")
     }
 
-    @Test func `a download that failed is not done`() {
-        var bars = ProgressBars(count: 2)
+    @Test func `a download that failed or was cancelled is not done`() {
+        var bars = ProgressBars(count: 3)
         bars.update(task("1", .failed), at: 0)
         bars.update(task("2", .completed), at: 0)
+        bars.update(task("3", .cancelled), at: 0)
         let frame = bars.frame(width: 79, height: 23, style: .plain)
-        #expect(frame.live.last == "1 of 2 done, 1 failed")
+        #expect(frame.live.last == "1 of 3 done, 1 failed, 1 cancelled")
     }
 
     @Test func `a removed download has no bar, and counts as ended`() {
