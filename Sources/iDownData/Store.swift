@@ -2,6 +2,7 @@
 
 import GRDB
 import GRDBSQLite
+import Glibc
 import Synchronization
 
 /// The durable list of tasks: `tasks.sqlite` in the state folder.
@@ -16,11 +17,16 @@ package final class Store: Sendable {
     /// pages that are not needed soon.
     private static let cacheReleaseThreshold = 5_000
 
+    /// The code of a commit that is refused because the list's file or its log has no name any more.
+    private static let moved = ResultCode.SQLITE_READONLY_DBMOVED.rawValue
+
     let pool: DatabasePool
     /// A connection of its own for ``readNow(_:)``, because the pool's readers may be busy with the
     /// whole list.
     let quickReader: DatabaseQueue
     let ids: IDReservation
+    /// The write-ahead log that is open; nil if it had no name when the store was opened.
+    private let log: FileNumbers?
     private let reserve: SpaceReserve
     /// Returns, in a test, whether the next commit fails as if the disk were full.
     private let faults: (@Sendable () -> Bool)?
@@ -46,12 +52,26 @@ package final class Store: Sendable {
         blocks: Bool
     ) {
         self.pool = pool
+        log = Self.log(of: pool)
         self.quickReader = quickReader
         self.closed = closed
         self.ids = ids
         self.reserve = reserve
         self.blocks = blocks
         self.faults = faults
+    }
+
+    /// A file, whatever its name.
+    private struct FileNumbers: Equatable {
+        let device: dev_t
+        let inode: ino_t
+    }
+
+    /// Returns the write-ahead log that has the name of the pool's; nil if there is none.
+    private static func log(of pool: DatabasePool) -> FileNumbers? {
+        var status = stat()
+        guard stat(pool.path + DatabaseFile.logSuffix, &status) == 0 else { return nil }
+        return FileNumbers(device: status.st_dev, inode: status.st_ino)
     }
 
     /// The number of commits so far, including failed ones.
@@ -106,6 +126,10 @@ package final class Store: Sendable {
             }
         } catch {
             let failure = StoreFailure(error)
+            if case .database(Self.moved, _) = failure {
+                // What stands in a log without a name would be lost in a crash.
+                _ = try? database.checkpoint(.passive)
+            }
             return (changes.map { _ in .failure(failure) }, 0)
         }
     }
@@ -127,14 +151,14 @@ package final class Store: Sendable {
                 let code = ResultCode.SQLITE_IOERR_FSYNC.rawValue
                 throw StoreFailure.database(code: code, message: "injected: disk error")
             }
-            // A commit into a file without a name is lost when the service ends.
+            // A commit into a file without a name is lost when the service ends. SQLite looks after
+            // the database alone.
             var hasMoved: CInt = 0
             let connection = database.sqliteConnection
             sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-            guard hasMoved == 0 else {
-                let code = ResultCode.SQLITE_READONLY_DBMOVED.rawValue
+            guard hasMoved == 0, log == nil || Self.log(of: pool) == log else {
                 let text = "the list's file was moved or deleted; restart the service"
-                throw StoreFailure.database(code: code, message: text)
+                throw StoreFailure.database(code: Self.moved, message: text)
             }
             count = database.totalChangesCount - before
             return .commit

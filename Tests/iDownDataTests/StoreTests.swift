@@ -28,6 +28,27 @@ import iDownTesting
         }
     }
 
+    @Test(arguments: ["", "-wal"])
+    func `once the list or its log was deleted no commit succeeds`(suffix: String) async throws {
+        try await withTemporaryFolder { folder in
+            let (store, _) = try Store.open(folder: folder, now: .someTime)
+            let record = try await store.commit { try $0.addTask("http://a/1") }
+            try #require(unlink(folder + "/tasks.sqlite" + suffix) == 0)
+            await #expect(throws: StoreFailure.self) {
+                try await store.commit { try $0.addTask("http://a/2") }
+            }
+            defer { try? store.close() }
+            guard !suffix.isEmpty else { return }
+            // What a crash would leave.
+            let left = folder + "/left"
+            try #require(mkdir(left, 0o700) == 0)
+            _ = try await ChildProcess.run("cp", [folder + "/tasks.sqlite", left])
+            let (again, _) = try Store.open(folder: left, now: .someTime)
+            #expect(try await again.read { try $0.tasks() } == [record])
+            try again.close()
+        }
+    }
+
     @Test func `the writer syncs every commit and overwrites deleted content`() async throws {
         try await withStore { store in
             let pragmas = try await store.commit { transaction in
