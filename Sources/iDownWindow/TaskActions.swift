@@ -185,15 +185,13 @@ final class TaskActions {
     func verify(_ id: String) {
         say(translated("The file is being checked"))
         call { () throws(ManagerError) in
-            guard try await self.client.verify(id) == .none else {
-                return self.say(translated("The file is as it should be"))
+            _ = try await self.client.verify(id)
+            // A file of which nothing is known to compare it with has no mistake.
+            switch try await self.client.getTask(id).errorCode {
+            case "": self.say(translated("The file is as it should be"))
+            case "File.Vanished": self.say(translated("The file is gone"))
+            default: self.say(translated("The file is not what it should be"))
             }
-            let isGone = try await self.client.getTask(id).errorCode == "File.Vanished"
-            self.say(
-                isGone
-                    ? translated("The file is gone")
-                    : translated("The file is not what it should be")
-            )
         }
     }
 
